@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forge {
+
+/// Valid UTF-8 with each bad sequence replaced by U+FFFD, and NUL too.
+struct CleanText {
+  std::string text;
+  std::size_t replaced = 0;  ///< how many replacements
+};
+CleanText to_utf8(std::string_view bytes);
+bool is_utf8(std::string_view bytes);
+
+/// Head and tail of a text that is too long, cut at line borders where a line fits, never inside a UTF-8 sequence.
+struct HeadTail {
+  std::string head;
+  std::string tail;             ///< empty when nothing was cut
+  std::size_t cut_bytes = 0;
+  std::size_t cut_lines = 0;
+};
+/// `head_share` percent of the room goes to the head. Both limits hold: lines and bytes.
+HeadTail cut_middle(std::string_view text, std::size_t max_bytes, std::size_t max_lines, int head_share);
+
+/// Splits at '\n'; a last line without one counts.
+std::vector<std::string_view> split_lines(std::string_view text);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+std::string lower_ascii(std::string_view text);
+
+/// "1.2 MiB", for people.
+std::string human_bytes(std::size_t bytes);
+/// "12.3 s", "4 min 5 s", "230 ms", for people.
+std::string human_duration_ms(long long ms);
+
+std::string base64(std::string_view bytes);
+std::string hex(std::string_view bytes);
+
+/// The entry of `known` nearest to `word` by edit distance (at most a third of its length), or "".
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace forge
