@@ -7,10 +7,10 @@
 namespace forge {
 namespace {
 
-constexpr std::array<std::string_view, 17> kNames{
+constexpr std::array<std::string_view, 19> kNames{
     "invalid_argument", "unauthenticated", "permission_denied", "not_found", "conflict",            "precondition_failed",
     "limit_exceeded",   "unsupported",     "busy",              "unavailable", "timed_out",         "cancelled",
-    "corrupt",          "sandbox_unavailable", "sandbox_policy", "sandbox_config", "internal"};
+    "corrupt",          "budget_exhausted", "context_overflow", "sandbox_unavailable", "sandbox_policy", "sandbox_config", "internal"};
 static_assert(kNames.size() == static_cast<std::size_t>(ErrorCode::internal) + 1);
 
 ErrorCode code_of_errno(int value) {

@@ -23,6 +23,8 @@ enum class ErrorCode {
   timed_out,            ///<
   cancelled,            ///<
   corrupt,              ///< stored or received data breaks its own rules
+  budget_exhausted,     ///< a money or token cap was reached
+  context_overflow,     ///< the conversation no longer fits the model
   sandbox_unavailable,  ///< no sandbox can be made on this machine as asked
   sandbox_policy,       ///< the policy forbids it
   sandbox_config,       ///< the template or the limits make no sense
