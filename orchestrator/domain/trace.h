@@ -82,6 +82,8 @@ class TraceSink {
   virtual ~TraceSink() = default;
   /// Redacts, makes UTF-8, stores and publishes. `turn` is the agent's turn, if one is under way.
   virtual void append(TraceData data, std::optional<int> turn = {}) = 0;
+  /// Something arrived that is not an event yet (a delta of a stream): keeps the stall limit from firing.
+  virtual void alive() {}
 };
 
 }  // namespace forge

@@ -14,6 +14,7 @@
 #include "orchestrator/base/process.h"
 #include "orchestrator/base/stop.h"
 #include "orchestrator/domain/limits.h"
+#include "orchestrator/domain/trace.h"
 
 namespace forge::sandbox {
 
@@ -43,6 +44,8 @@ struct SandboxSpec {
   std::string scope;                  ///< "forge-job:<job>", "cli:<id>": who holds it, for logs and the sweep
   Template contents;
   std::optional<TreeSource> tree;     ///< nothing: an empty /workspace
+  NetworkPolicy network;              ///< what may be reached through the proxy, for the driver that egress wraps around a plain one
+  TraceSink* trace = nullptr;         ///< hears network decisions; may be null; outlives the sandbox
   std::vector<int> listener_ports;    ///< sockets made on 127.0.0.1 inside and passed out (kProxyPort, kModelPort)
   std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment of every command
   std::chrono::milliseconds lifetime = std::chrono::minutes(10);  ///< counted from ready
