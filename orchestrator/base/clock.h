@@ -17,5 +17,4 @@ class SystemClock final : public Clock {
   std::int64_t now_ms() const override;
 };
 
-
 }  // namespace forge

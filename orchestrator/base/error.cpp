@@ -7,27 +7,47 @@
 namespace forge {
 namespace {
 
-constexpr std::array<std::string_view, 19> kNames{
-    "invalid_argument", "unauthenticated", "permission_denied", "not_found", "conflict",            "precondition_failed",
-    "limit_exceeded",   "unsupported",     "busy",              "unavailable", "timed_out",         "cancelled",
-    "corrupt",          "budget_exhausted", "context_overflow", "sandbox_unavailable", "sandbox_policy", "sandbox_config", "internal"};
+constexpr std::array<std::string_view, 19> kNames{"invalid_argument",
+                                                  "unauthenticated",
+                                                  "permission_denied",
+                                                  "not_found",
+                                                  "conflict",
+                                                  "precondition_failed",
+                                                  "limit_exceeded",
+                                                  "unsupported",
+                                                  "busy",
+                                                  "unavailable",
+                                                  "timed_out",
+                                                  "cancelled",
+                                                  "corrupt",
+                                                  "budget_exhausted",
+                                                  "context_overflow",
+                                                  "sandbox_unavailable",
+                                                  "sandbox_policy",
+                                                  "sandbox_config",
+                                                  "internal"};
 static_assert(kNames.size() == static_cast<std::size_t>(ErrorCode::internal) + 1);
 
 ErrorCode code_of_errno(int value) {
   switch (value) {
     case ENOENT:
+    case ESRCH:
     case ENOTDIR: return ErrorCode::not_found;
     case EEXIST:
     case ENOTEMPTY: return ErrorCode::conflict;
     case EACCES:
-    case EPERM: return ErrorCode::permission_denied;
+    case EPERM:
+    case EROFS: return ErrorCode::permission_denied;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
-    case ENFILE: return ErrorCode::limit_exceeded;
+    case ENFILE:
+    case ENOMEM:
+    case E2BIG: return ErrorCode::limit_exceeded;
     case EAGAIN:
-    case EBUSY: return ErrorCode::busy;
+    case EBUSY:
+    case ETXTBSY: return ErrorCode::busy;
     case ECONNREFUSED:
     case ECONNRESET:
     case EPIPE: return ErrorCode::unavailable;
@@ -53,7 +73,10 @@ Error public_failure(ErrorCode code, std::string message) {
 
 Error bad_input(std::string field, std::string message, std::string hint) {
   std::string text = field.empty() ? message : field + ": " + message;
-  return Error(ErrorCode::invalid_argument, std::move(text)).for_client(std::move(message)).in_field(std::move(field)).with_hint(std::move(hint));
+  return Error(ErrorCode::invalid_argument, std::move(text))
+      .for_client(std::move(message))
+      .in_field(std::move(field))
+      .with_hint(std::move(hint));
 }
 
 Error system_failure(std::string_view what, int errno_value) {

@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstring>
 
 #include "orchestrator/base/error.h"
@@ -20,11 +24,32 @@ constexpr std::size_t kMostDescriptors = 16;
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-/// write() for files and pipes, send() without SIGPIPE for sockets.
-ssize_t put(int fd, std::string_view data) {
-  const ssize_t sent = ::send(fd, data.data(), data.size(), MSG_NOSIGNAL);
-  if (sent >= 0 || errno != ENOTSOCK) return sent;
-  return ::write(fd, data.data(), data.size());
+/// How much may be written at once when poll() says "ready": a blocking pipe that has room for some bytes may block on more.
+std::size_t piece_bytes(int fd) {
+  struct stat status {};
+  const bool pipe = ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+  return pipe ? PIPE_BUF : std::size_t{256} << 10;
+}
+
+/// write() of a pipe in a thread that keeps SIGPIPE from being delivered, and takes it away if this write raised it.
+ssize_t write_masked(int fd, std::string_view data) {
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigset_t pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  sigpending(&pending);
+  const ssize_t sent = ::write(fd, data.data(), data.size());
+  const int error = errno;
+  if (sent < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    while (sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return sent;
 }
 
 }  // namespace
@@ -88,16 +113,22 @@ std::string read_all(int fd, std::size_t max_bytes, const Stop& stop) {
   while (true) {
     const std::string piece = read_some(fd, 64 << 10, stop);
     if (piece.empty()) return all;
-    if (all.size() + piece.size() > max_bytes) throw Error(ErrorCode::limit_exceeded, "more than " + std::to_string(max_bytes) + " bytes to read");
+    if (all.size() + piece.size() > max_bytes)
+      throw Error(ErrorCode::limit_exceeded, "more than " + std::to_string(max_bytes) + " bytes to read");
     all += piece;
   }
 }
 
+ssize_t write_without_signal(int fd, std::string_view data) {
+  const ssize_t sent = ::send(fd, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return sent < 0 && errno == ENOTSOCK ? write_masked(fd, data) : sent;
+}
+
 void write_all(int fd, std::string_view data, const Stop& stop) {
+  const std::size_t most = piece_bytes(fd);
   while (!data.empty()) {
     wait_ready(fd, POLLOUT, stop);
-    // Bounded pieces: a blocking pipe that is ready for some bytes may block on many.
-    const ssize_t sent = put(fd, data.substr(0, std::min<std::size_t>(data.size(), 4096)));
+    const ssize_t sent = write_without_signal(fd, data.substr(0, most));
     if (sent >= 0) {
       data.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno != EINTR && !would_block(errno)) {
@@ -155,7 +186,9 @@ std::optional<Message> receive_message(int socket, std::size_t max_bytes, const 
         message.fds.emplace_back(fd);
       }
     }
-    if ((header.msg_flags & MSG_TRUNC) != 0) throw Error(ErrorCode::limit_exceeded, "a message is longer than " + std::to_string(max_bytes) + " bytes");
+    if ((header.msg_flags & MSG_CTRUNC) != 0) throw Error(ErrorCode::limit_exceeded, "a message carries too many descriptors");
+    if ((header.msg_flags & MSG_TRUNC) != 0)
+      throw Error(ErrorCode::limit_exceeded, "a message is longer than " + std::to_string(max_bytes) + " bytes");
     if (got == 0 && message.fds.empty()) return {};
     message.data.resize(static_cast<std::size_t>(got));
     return message;

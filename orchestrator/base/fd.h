@@ -63,7 +63,9 @@ void wait_ready(int fd, short events, const Stop& stop);
 std::string read_some(int fd, std::size_t most, const Stop& stop);
 /// Reads to the end; throws limit_exceeded past `max_bytes`.
 std::string read_all(int fd, std::size_t max_bytes, const Stop& stop);
-/// Writes all of `data`. A peer that closed gives unavailable, never SIGPIPE (sockets) and never a partial success.
+/// One write() with its result and errno, except that a peer that closed gives EPIPE and never SIGPIPE. Does not block on sockets.
+ssize_t write_without_signal(int fd, std::string_view data);
+/// Writes all of `data`. A peer that closed gives unavailable, never SIGPIPE and never a partial success.
 void write_all(int fd, std::string_view data, const Stop& stop);
 
 /// One datagram or stream piece with descriptors beside it (SCM_RIGHTS), at most 16 of them.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 
 #include "orchestrator/base/error.h"
@@ -14,14 +15,24 @@ namespace forge {
 
 using std::chrono::milliseconds;
 
-Stop Stop::after(SteadyClock::duration from_now) { return Stop({}, SteadyClock::now() + from_now); }
+namespace {
+
+/// `from_now` after now; a duration like duration::max() means never instead of wrapping around.
+SteadyClock::time_point time_after(SteadyClock::duration from_now) {
+  const auto now = SteadyClock::now();
+  return from_now > SteadyClock::time_point::max() - now ? SteadyClock::time_point::max() : now + from_now;
+}
+
+}  // namespace
+
+Stop Stop::after(SteadyClock::duration from_now) { return Stop({}, time_after(from_now)); }
 
 void Stop::check() const {
   if (cancelled()) throw Error(ErrorCode::cancelled, "cancelled");
   if (expired()) throw Error(ErrorCode::timed_out, "timed out");
 }
 
-Stop Stop::shorter(SteadyClock::duration at_most) const { return Stop(token_, std::min(deadline_, SteadyClock::now() + at_most)); }
+Stop Stop::shorter(SteadyClock::duration at_most) const { return Stop(token_, std::min(deadline_, time_after(at_most))); }
 
 milliseconds Stop::remaining() const {
   constexpr milliseconds kDay = std::chrono::hours(24);
@@ -54,7 +65,7 @@ StopWatch::~StopWatch() = default;
 int StopWatch::fd() const { return waker_ ? waker_->event.get() : -1; }
 
 void pause(SteadyClock::duration duration, const Stop& stop) {
-  const auto until = SteadyClock::now() + duration;
+  const auto until = time_after(duration);
   const StopWatch watch(stop);
   while (SteadyClock::now() < until) {
     stop.check();

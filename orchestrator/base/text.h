@@ -13,20 +13,22 @@ struct CleanText {
   std::size_t replaced = 0;  ///< how many replacements
 };
 CleanText to_utf8(std::string_view bytes);
+/// NUL counts as a character here.
 bool is_utf8(std::string_view bytes);
 
 /// Head and tail of a text that is too long, cut at line borders where a line fits, never inside a UTF-8 sequence.
 struct HeadTail {
   std::string head;
-  std::string tail;             ///< empty when nothing was cut
+  std::string tail;  ///< empty when nothing was cut
   std::size_t cut_bytes = 0;
-  std::size_t cut_lines = 0;
+  std::size_t cut_lines = 0;  ///< lines of which all or a part is missing
 };
 /// `head_share` percent of the room goes to the head. Both limits hold: lines and bytes.
 HeadTail cut_middle(std::string_view text, std::size_t max_bytes, std::size_t max_lines, int head_share);
 
 /// Splits at '\n'; a last line without one counts.
 std::vector<std::string_view> split_lines(std::string_view text);
+/// All parts, also empty ones; nothing for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower_ascii(std::string_view text);

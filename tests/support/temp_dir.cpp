@@ -1,0 +1,44 @@
+#include "tests/support/temp_dir.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "orchestrator/base/confined_dir.h"
+#include "orchestrator/base/error.h"
+
+namespace forge::test {
+
+namespace fs = std::filesystem;
+
+TempDir::TempDir() {
+  std::string pattern = (fs::temp_directory_path() / "forge-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw system_failure("making a temporary directory", errno);
+  path_ = fs::canonical(pattern);
+}
+
+TempDir::~TempDir() {
+  try {
+    remove_tree(path_.string());
+  } catch (const Error& error) {
+    std::cerr << "a temporary directory stays: " << error.what() << '\n';
+  }
+}
+
+void write_file(const fs::path& file, std::string_view text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorCode::internal, "writing '" + file.string() + "' failed");
+}
+
+std::string read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(ErrorCode::not_found, "cannot read '" + file.string() + "'");
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace forge::test
