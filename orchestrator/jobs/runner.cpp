@@ -1,0 +1,229 @@
+#include "orchestrator/jobs/runner.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+#include "orchestrator/jobs/commands.h"
+#include "orchestrator/jobs/tree_commit.h"
+
+namespace forge::jobs {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Commit, diff and push get this much however the run ended: a cancelled token must not lose the work.
+constexpr auto kFinalizeLimit = std::chrono::minutes(5);
+constexpr std::int64_t kDiffBytes = 64LL << 20;
+
+/// Milliseconds since `from`.
+std::int64_t since(SteadyClock::time_point from) { return std::chrono::duration_cast<milliseconds>(SteadyClock::now() - from).count(); }
+
+/// What a person may read about `e`: its client text, or a sentence made of the step.
+std::string told(const Error& e, std::string_view step) {
+  if (!e.client_text().empty()) return e.hint().empty() ? e.client_text() : e.client_text() + " (" + e.hint() + ")";
+  return std::string(step) + " failed (" + std::string(name_of(e.code())) + "); the server's log has the details";
+}
+
+/// One run under way. The members are what the steps hand on to each other.
+class Attempt {
+ public:
+  Attempt(const Job& job, const Run& run, const RunTools& tools, RunTrace& trace, RunProgress& progress, RunStop& stop)
+      : job_(job), run_(run), tools_(tools), trace_(trace), progress_(progress), outside_(stop), stop_(stop.stop()) {}
+
+  store::RunEnd execute() {
+    if (prepare()) {
+      work();
+      finalize();
+    }
+    if (sandbox_) release();
+    end_.findings = trace_.findings();
+    return std::move(end_);
+  }
+
+ private:
+  /// Runs one step; a failure ends the run with `reason` unless somebody outside said why. True when the step passed.
+  template <typename Body>
+  bool step(Reason reason, std::string_view what, Body&& body) {
+    try {
+      doing(what, std::forward<Body>(body));
+      return true;
+    } catch (const Error& e) {
+      fail(e, reason, what);
+      return false;
+    }
+  }
+
+  void fail(const Error& e, Reason reason, std::string_view what) {
+    tools_.log.warn("run step failed", {{"job", job_.id.str()}, {"run", run_.number}, {"step", what}, {"error", e.what()}});
+    const bool stopped = e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out;
+    const auto why = stopped ? outside_.why() : std::nullopt;
+    end_.reason = why.value_or(reason);
+    end_.error = why ? std::string(explain(*why)) : told(e, what);
+  }
+
+  bool prepare() {
+    return step(Reason::interrupted, "starting the run", [&] { progress_.enter(JobState::preparing); }) &&
+           step(Reason::git_failed, "fetching the repository", [&] { fetch(); }) &&
+           step(Reason::git_failed, "laying out the work tree", [&] { check_out(); }) &&
+           step(Reason::sandbox_failed, "acquiring the sandbox", [&] { acquire(); });
+  }
+
+  void fetch() {
+    const auto started = SteadyClock::now();
+    base_ = tools_.git.fetch(job_.spec.repository, job_.spec.base, stop_);
+    trace_.append(trace::Git{"fetch", (base_.ref.empty() ? "commit" : base_.ref) + " at " + base_.commit, since(started)});
+    progress_.learned({.base_ref = base_.ref, .base_commit = base_.commit});
+    if (base_.uncommitted_files > 0)
+      trace_.append(trace::Finding{"uncommitted", "",
+                                   "uncommitted changes are not included (" + std::to_string(base_.uncommitted_files) + " files)"});
+  }
+
+  void check_out() {
+    const auto started = SteadyClock::now();
+    checkout_ = tools_.git.checkout(base_, stop_);
+    trace_.append(trace::Git{"checkout", "tree " + base_.tree, since(started)});
+    for (const auto& note : checkout_->notes()) trace_.append(trace::Finding{"not_followed", "", note});
+  }
+
+  void acquire() {
+    const auto started = SteadyClock::now();
+    sandbox::SandboxSpec spec;
+    spec.scope = "forge-job:" + job_.id.str();
+    spec.contents = tools_.contents;
+    spec.tree = sandbox::TreeSource{checkout_->directory()};
+    spec.network = job_.spec.network;
+    spec.trace = &trace_;
+    spec.listener_ports = tools_.adapter.listener_ports();
+    spec.lifetime = std::chrono::seconds(job_.spec.limits.time_limit_s) + kFinalizeLimit;
+    sandbox_ = tools_.driver.acquire(spec, stop_);
+    trace_.append(trace::Sandbox{"acquired", sandbox_->id(), std::string(tools_.driver.name()), tools_.contents.name, sandbox_->enforced(),
+                                 sandbox_->unenforced(), since(started)});
+    if (!sandbox_->unenforced().empty()) progress_.learned({.unenforced = sandbox_->unenforced()});
+  }
+
+  void work() {
+    step(Reason::sandbox_lost, "running setup", [&] {
+      progress_.enter(JobState::running);
+      end_.error = run_setup(job_.spec.setup, *sandbox_, trace_, stop_);
+      if (!end_.error.empty()) end_.reason = Reason::setup_failed;
+    });
+    if (end_.reason == Reason::completed) step(Reason::agent_crash, "running the agent", [&] { run_agent(); });
+  }
+
+  void run_agent() {
+    const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_)};
+    const auto session = tools_.adapter.start(context);
+    std::string prompt = job_.spec.task;
+    for (int round = 0;; ++round) {
+      const auto result = session->prompt(prompt, stop_);
+      if (!result.summary.empty()) end_.summary = to_utf8(result.summary).text;
+      end_.reason = result.reason;
+      end_.error = result.error;
+      if (result.reason != Reason::completed) return;
+      const auto verdict = run_verify(job_.spec.verify, round, *sandbox_, trace_, stop_);
+      end_.verify = verdict.results;
+      if (verdict.feedback.empty()) return;
+      if (round >= job_.spec.limits.verify_rounds) {
+        end_.reason = Reason::verify_failed;
+        end_.error = "the verify command still fails after " + std::to_string(round) + " rounds of repair";
+        return;
+      }
+      prompt = "Your change is not finished: the checks of this repository fail. Fix the cause, do not weaken the checks.\n\n" +
+               verdict.feedback;
+    }
+  }
+
+  /// From here on the outside can no longer stop the run: what was done is kept whatever the reason.
+  void finalize() {
+    const Stop stop = Stop::after(kFinalizeLimit);
+    const Reason before = end_.reason;
+    const std::string error = end_.error;
+    const bool kept = step(Reason::sandbox_lost, "halting the sandbox",
+                           [&] {
+                             progress_.enter(JobState::finalizing);
+                             sandbox_->halt(stop);
+                           }) &&
+                      step(Reason::git_failed, "committing", [&] { commit(stop); });
+    if (kept && !end_.head_commit.empty()) {
+      step(Reason::git_failed, "making the diff", [&] { diff(stop); });
+      const bool good = end_.reason == Reason::completed;
+      if (job_.spec.push && (good || tools_.push_partial)) step(Reason::push_failed, "pushing the branch", [&] { push(stop); });
+    } else if (kept && end_.reason == Reason::completed) {
+      end_.reason = Reason::no_changes;
+    }
+    if (before != Reason::completed) {  // the first failure is the reason
+      end_.reason = before;
+      end_.error = error;
+    }
+  }
+
+  void commit(const Stop& stop) {
+    const auto started = SteadyClock::now();
+    const auto message = commit_message(job_, run_, end_.summary);
+    try {
+      const auto result = commit_changes(tools_.git, base_, *sandbox_, {}, message, run_.branch, trace_, stop);
+      end_.head_commit = result.commit;
+      trace_.append(trace::Git{"commit", result.commit.empty() ? "nothing changed" : result.commit, since(started)});
+    } catch (Error& e) {
+      if (e.code() != ErrorCode::limit_exceeded) throw;
+      end_.reason = Reason::changes_limit;
+      end_.error = told(e, "collecting the changes");
+    }
+  }
+
+  void diff(const Stop& stop) {
+    const auto started = SteadyClock::now();
+    try {
+      const auto diff = tools_.git.diff(base_, end_.head_commit, kDiffBytes, stop);
+      end_.diff_stat = diff.stat;
+      end_.diff_blob = progress_.keep_diff(diff.text);
+      trace_.append(trace::Git{
+          "diff",
+          std::to_string(diff.stat.files) + " files, +" + std::to_string(diff.stat.insertions) + " -" + std::to_string(diff.stat.deletions),
+          since(started)});
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::limit_exceeded) throw;
+      trace_.append(trace::Finding{"diff_too_large", "",
+                                   "the diff is larger than " + human_bytes(kDiffBytes) + " and is not kept; the branch holds it"});
+    }
+  }
+
+  void push(const Stop& stop) {
+    const auto started = SteadyClock::now();
+    tools_.git.push(base_, end_.head_commit, run_.branch, stop);
+    end_.pushed = true;
+    trace_.append(trace::Git{"push", run_.branch, since(started)});
+  }
+
+  void release() {
+    const std::string id = sandbox_->id();
+    const auto started = SteadyClock::now();
+    sandbox_.reset();
+    step(end_.reason, "noting the release", [&] {
+      trace_.append(trace::Sandbox{"released", id, std::string(tools_.driver.name()), tools_.contents.name, {}, {}, since(started)});
+    });
+  }
+
+  const Job& job_;
+  const Run& run_;
+  const RunTools& tools_;
+  RunTrace& trace_;
+  RunProgress& progress_;
+  RunStop& outside_;
+  const Stop stop_;
+  git::Base base_;
+  std::unique_ptr<git::Checkout> checkout_;  // before sandbox_: it is the lower layer of the sandbox's work tree
+  std::unique_ptr<sandbox::Sandbox> sandbox_;
+  store::RunEnd end_;
+};
+
+}  // namespace
+
+store::RunEnd execute_run(const Job& job, const Run& run, const RunTools& tools, RunTrace& trace, RunProgress& progress, RunStop& stop) {
+  return Attempt(job, run, tools, trace, progress, stop).execute();
+}
+
+}  // namespace forge::jobs

@@ -1,0 +1,168 @@
+#include "orchestrator/jobs/service.h"
+
+#include <utility>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/jobs/listeners.h"
+#include "orchestrator/jobs/runner.h"
+#include "orchestrator/jobs/validate.h"
+
+namespace forge::jobs {
+namespace {
+
+constexpr int kTracePage = 1000;
+
+/// Writes what the runner tells, always under the run's lease.
+class StoredProgress final : public RunProgress {
+ public:
+  StoredProgress(store::Store& store, const store::Lease& lease) : store_(store), lease_(lease) {}
+
+  void enter(JobState phase) override {
+    if (!store_.move_run(lease_, state_, phase)) throw Error(ErrorCode::cancelled, "the lease of the run is void");
+    state_ = phase;
+  }
+  void learned(const store::RunUpdate& update) override {
+    if (!store_.update_run(lease_, update)) throw Error(ErrorCode::cancelled, "the lease of the run is void");
+  }
+  std::string keep_diff(const std::string& text) override { return store_.put_blob(text); }
+
+ private:
+  store::Store& store_;
+  const store::Lease& lease_;
+  JobState state_ = JobState::leased;
+};
+
+class JobService final : public Service {
+ public:
+  explicit JobService(ServiceParts parts) : parts_(std::move(parts)) {
+    parts_.store.on_event([this](const JobId& job, const TraceEvent& event) { listeners_.tell(job, event); });
+    for (const auto& run : parts_.store.end_interrupted())
+      parts_.log.warn("a run of a dead process was ended",
+                      {{"job", run.job.str()}, {"run", run.number}, {"reason", name_of(Reason::interrupted)}});
+    queue_ = std::make_unique<Queue>(parts_.store, parts_.clock, parts_.log, parts_.queue,
+                                     [this](const Job& job, const Run& run, LiveRun& live) { perform(job, run, live); });
+  }
+  ~JobService() override {
+    queue_.reset();
+    parts_.store.on_event({});
+  }
+
+  Job create(const Principal& who, JobSpec spec, bool start) override {
+    validate(spec, parts_);
+    if (spec.title.empty()) spec.title = default_title(spec.task);
+    Job job = parts_.store.insert_job(spec, who.name, start);
+    if (start) queue_->wake();
+    return job;
+  }
+
+  Job get(const std::string& id) override { return parts_.store.job(id); }
+  JobPage list(const JobFilter& filter) override { return parts_.store.jobs(filter); }
+
+  Run new_run(const Principal& /*who*/, const std::string& id, NewRunKind kind, const std::string& note) override {
+    if (kind != NewRunKind::retry)
+      throw public_failure(ErrorCode::unsupported, "only a retry can be started now; follow-up and fork runs belong to the review");
+    const Job job = parts_.store.job(id);
+    validate(job.spec, parts_);  // a driver or adapter may be gone since the job was made
+    Run run = parts_.store.insert_run(job.id, note);
+    queue_->wake();
+    return run;
+  }
+
+  Job cancel(const Principal& who, const std::string& id) override {
+    const Job job = parts_.store.request_cancel(parts_.store.job(id).id);
+    parts_.log.info("cancel requested", {{"job", job.id.str()}, {"by", who.name}});
+    queue_->stop_run(job.id, Reason::cancelled);
+    return parts_.store.job(job.id.str());
+  }
+
+  std::vector<Run> runs(const std::string& id) override { return parts_.store.runs(parts_.store.job(id).id); }
+
+  Run run(const std::string& id, int number) override {
+    const Job job = parts_.store.job(id);
+    if (number == 0 && job.last_run) return *job.last_run;
+    const auto found = parts_.store.run(job.id, number);
+    if (!found)
+      throw public_failure(ErrorCode::not_found, number == 0 ? "the job has no run yet" : "the job has no run " + std::to_string(number));
+    return *found;
+  }
+
+  TracePage trace(const std::string& id, int number, std::int64_t after, int limit) override {
+    return parts_.store.events(run(id, number).id, after, limit);
+  }
+
+  std::string diff(const std::string& id, int number) override {
+    const Run found = run(id, number);
+    return found.diff_blob.empty() ? std::string() : parts_.store.blob(found.diff_blob);
+  }
+
+  RunCost cost(const std::string& id, int number) override {
+    const Run found = run(id, number);
+    RunCost cost;
+    cost.budget_nano_usd = parts_.store.job(found.job.str()).spec.budget_nano_usd;
+    cost.models = parts_.store.usage_of_run(found.id);
+    cost.cost_nano_usd = 0;
+    for (const auto& model : cost.models) {
+      cost.usage += model.usage;
+      // One unpriced model makes the sum unknown: a part of it would read like the whole.
+      cost.cost_nano_usd =
+          cost.cost_nano_usd && model.cost_nano_usd ? std::optional(*cost.cost_nano_usd + *model.cost_nano_usd) : std::nullopt;
+    }
+    return cost;
+  }
+
+  std::string blob(const std::string& id, int number, const std::string& blob) override {
+    const Run found = run(id, number);
+    if (blob != found.diff_blob && !trace_names(found.id, blob)) throw public_failure(ErrorCode::not_found, "this run holds no such blob");
+    return parts_.store.blob(blob);
+  }
+
+  std::shared_ptr<void> subscribe(Listener listener) override { return listeners_.add(std::move(listener)); }
+  void drain(const Stop& stop) override { queue_->drain(stop); }
+  std::size_t live_runs() override { return queue_->live(); }
+
+ private:
+  void perform(const Job& job, const Run& run, LiveRun& live) {
+    RunTrace trace(parts_.store, run.id, live.activity);
+    StoredProgress progress(parts_.store, live.lease);
+    store::RunEnd end;
+    try {
+      const RunTools tools{parts_.git,
+                           *parts_.drivers.at(job.spec.driver),
+                           find_adapter(job.spec.adapter, parts_),
+                           parts_.templates.at(job.spec.template_name),
+                           parts_.push_partial,
+                           parts_.log};
+      end = execute_run(job, run, tools, trace, progress, live.stop);
+    } catch (const std::exception& e) {
+      // A run always ends: what the steps did not foresee (a full disk, a driver that is gone) is logged and becomes a failure.
+      parts_.log.error("a run failed unexpectedly", {{"job", job.id.str()}, {"run", run.number}, {"error", e.what()}});
+      end.reason = live.stop.why().value_or(Reason::interrupted);
+      end.error = "the run could not be worked on; the server's log has the details";
+    }
+    if (!parts_.store.end_run(live.lease, end))
+      parts_.log.warn("the end of a run was not written: its lease is void", {{"job", job.id.str()}, {"run", run.number}});
+  }
+
+  /// Looks for the store's own mark: inside a string of the event the quotes would be escaped, so no agent can write it.
+  bool trace_names(const RunId& run, const std::string& blob) {
+    const std::string mark = "\"blob\":\"" + blob + "\"";
+    std::int64_t after = 0;
+    while (true) {
+      const auto page = parts_.store.events(run, after, kTracePage);
+      for (const auto& event : page.items)
+        if (event.data_json.find(mark) != std::string::npos) return true;
+      if (page.items.empty()) return false;
+      after = page.next_seq;
+    }
+  }
+
+  const ServiceParts parts_;
+  Listeners listeners_;
+  std::unique_ptr<Queue> queue_;  // last: its workers use all of the above
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_service(ServiceParts parts) { return std::make_unique<JobService>(std::move(parts)); }
+
+}  // namespace forge::jobs

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/adapter.h"
+#include "orchestrator/base/clock.h"
+#include "orchestrator/base/log.h"
+#include "orchestrator/domain/job_control.h"
+#include "orchestrator/git/repository_cache.h"
+#include "orchestrator/jobs/queue.h"
+#include "orchestrator/sandbox/driver.h"
+#include "orchestrator/store/store.h"
+
+namespace forge::jobs {
+
+/// What the service works with. References outlive it.
+struct ServiceParts {
+  store::Store& store;
+  git::RepositoryCache& git;
+  std::map<std::string, sandbox::SandboxDriver*> drivers;
+  std::vector<adapters::AgentAdapter*> adapters;
+  std::map<std::string, sandbox::Template> templates;
+  const Clock& clock;
+  Log& log;
+  QueueOptions queue;
+  bool push_partial = false;
+};
+
+/// Jobs as the doors see them, and the only writer of job states. Ends what a dead process left (`interrupted`) before it starts.
+class Service : public JobControl {
+ public:
+  /// Claims nothing more; waits for live runs until `stop` ends the wait, then interrupts them.
+  virtual void drain(const Stop& stop) = 0;
+  /// Runs at work now, for metrics and /readyz.
+  virtual std::size_t live_runs() = 0;
+};
+std::unique_ptr<Service> make_service(ServiceParts parts);
+
+}  // namespace forge::jobs
