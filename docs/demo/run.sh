@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The demo of `./dev run`: a server, a small project with failing tests made on the spot, and a job that repairs it.
+# Usage: run.sh FORGE ONCE      (ONCE: 1 = stop at the end, 0 = stay up)
+set -euo pipefail
+forge=$1 once=$2
+here=$(dirname "$(readlink -f "$0")")
+data=${FORGE_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/forge-demo}
+sample=$data/sample
+bold() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] && [ -z "${NO_COLOR:-}" ] || bold() { printf '\n%s\n' "$*"; }
+
+mkdir -p "$data"
+export FORGE_DATA_DIR=$data
+# A browser on this machine only; another port when a server is there already.
+export FORGE_SERVER__LISTEN=${FORGE_SERVER__LISTEN:-127.0.0.1:8700}
+if (exec 3<>"/dev/tcp/${FORGE_SERVER__LISTEN%:*}/${FORGE_SERVER__LISTEN##*:}") 2>/dev/null; then
+  export FORGE_SERVER__LISTEN=127.0.0.1:0
+fi
+
+# The same task runs on a real model when a key is there; else a recorded conversation is replayed against the real everything else.
+if [ -n "${ANTHROPIC_API_KEY:-}" ] || [ -n "${OPENAI_API_KEY:-}" ]; then
+  model=()
+  bold "A model key is set: the demo job runs on the real model and costs a few cents."
+else
+  model=(--model "scripted:$here/fix-wrap.json")
+  export FORGE_MODELS__PRICES_FILE=$here/prices.json
+  bold "No model key is set: this is a replay. The model's answers come from docs/demo/fix-wrap.json; sandbox, tools, tests, git, trace and cost are real."
+fi
+
+make_sample() {
+  rm -rf "$sample"
+  cp -r "$here/sample" "$sample"
+  local git=(git -C "$sample" -c user.name=Demo -c user.email=demo@localhost -c init.defaultBranch=main -c commit.gpgsign=false)
+  "${git[@]}" init -q
+  "${git[@]}" add -A
+  "${git[@]}" commit -q -m 'A small project with failing tests'
+}
+
+stop_server() {
+  kill -TERM "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+}
+
+make_sample
+# A machine that lets a plain user limit nothing is no reason to show nothing, but it is said.
+if ! problem=$("$forge" sandbox run -- true 2>&1); then
+  export FORGE_SANDBOX__POLICY=degraded
+  bold "The sandbox runs degraded on this machine: $problem"
+fi
+
+mkfifo "$data/ready.$$"
+"$forge" serve >"$data/ready.$$" 2>"$data/serve.log" &
+server=$!
+trap stop_server EXIT
+trap 'exit 130' INT TERM
+exec 4<"$data/ready.$$"
+rm -f "$data/ready.$$"
+link=
+while IFS= read -r line <&4; do
+  printf '%s\n' "$line"
+  case $line in *http*sign-in*) link=$(grep -o 'http[^ ]*' <<<"$line") ; break ;; esac
+done
+[ -n "$link" ] || { tail -n 20 "$data/serve.log" >&2; echo "the server did not start" >&2; exit 1; }
+
+bold "Running the job"
+status=0
+"$forge" run --repo "$sample" --task "The tests of this project fail. Find out why and repair the code." \
+  --verify 'python3 -m unittest' "${model[@]}" --json >"$data/result.json" || status=$?
+job=$(sed -n 's/^{"job": *"\([^"]*\)".*/\1/p; s/.*[{,] *"job": *"\([^"]*\)".*/\1/p' "$data/result.json" | head -n 1)
+[ "$status" -eq 0 ] || { echo "the demo job ended with status $status" >&2; exit "$status"; }
+
+bold "The diff"
+"$forge" show "$job" --diff
+bold "The commit, on a branch of its own in $sample"
+git -C "$sample" log -1 --stat --format='%h %s%n  author %an, branch %D' "$(git -C "$sample" for-each-ref --sort=-creatordate --format='%(refname)' refs/heads/forge | head -n 1)"
+bold "The cost"
+"$forge" show "$job" --cost
+bold "Forge is up"
+printf '  %s\n  forge jobs | forge show %s --trace     (FORGE_DATA_DIR=%s)\n' "$link" "$job" "$data"
+[ "$once" = 1 ] && exit 0
+printf '  Ctrl-C stops it.\n'
+wait "$server"
