@@ -31,7 +31,7 @@ const std::map<std::string, Names> kMayInclude{
     {"models", {"net", "domain"}},
     {"sandbox", {"net", "domain"}},
     {"httpd", {"domain"}},
-    {"egress", {"httpd", "models", "net", "store", "domain"}},
+    {"egress", {"httpd", "models", "net", "store", "sandbox/driver.h", "domain"}},
     {"tools", {"sandbox/driver.h", "domain"}},
     {"adapters", {"tools", "models", "egress", "sandbox/driver.h", "domain"}},
     {"jobs", {"adapters/adapter.h", "git", "hosts", "sandbox/driver.h", "store", "domain"}},
