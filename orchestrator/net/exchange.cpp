@@ -1,5 +1,7 @@
 #include "orchestrator/net/exchange.h"
 
+#include <sys/un.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -13,6 +15,8 @@ using std::chrono::milliseconds;
 
 // How often a silent transfer is looked at when nothing else wakes the loop; bounds the error of the idle limit.
 constexpr int kLookMs = 1000;
+// What a body may still take to end after its last event: the closing chunk travels with it or right behind it.
+constexpr milliseconds kLastMoment(100);
 
 std::string_view without_blanks(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -64,6 +68,8 @@ void Exchange::prepare(const HttpRequest& request) {
   set(CURLOPT_QUICK_EXIT, 1L);  // else cancelling would wait for a name server that does not answer
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
+  if (request.unix_socket.size() >= sizeof(sockaddr_un::sun_path))
+    throw Error(ErrorCode::invalid_argument, "the socket's path is too long");
   if (!request.unix_socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   if (request.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
@@ -116,7 +122,8 @@ CURLcode Exchange::run(const Stop& stop) {
     if (performed != CURLM_OK) throw Error(ErrorCode::internal, curl_multi_strerror(performed));
     if (thrown_) std::rethrow_exception(thrown_);
     CURLcode result = CURLE_OK;
-    if (finished(result)) return result;
+    if (finished(result)) return satisfied_at_ ? CURLE_OK : result;
+    if (satisfied_at_ && SteadyClock::now() - *satisfied_at_ >= kLastMoment) return CURLE_OK;
     stop.check();
     check_silence();
     curl_waitfd cancel{watch.fd(), CURL_WAIT_POLLIN, 0};
@@ -133,6 +140,7 @@ bool Exchange::finished(CURLcode& result) {
 }
 
 int Exchange::wait_ms(const Stop& stop) const {
+  if (satisfied_at_) return static_cast<int>(kLastMoment.count());
   const int until_stop = stop.poll_timeout_ms();
   const int look = limits_.idle.count() > 0 ? static_cast<int>(std::min<std::int64_t>(limits_.idle.count(), kLookMs)) : kLookMs;
   return until_stop < 0 ? look : std::min(look, until_stop);
@@ -177,6 +185,7 @@ void Exchange::take_body(std::string_view piece) {
     throw Error(ErrorCode::limit_exceeded, "the answer's body is over " + std::to_string(limits_.max_body_bytes) + " bytes");
   }
   if (receiver_.body) receiver_.body(piece);
+  if (!satisfied_at_ && receiver_.satisfied && receiver_.satisfied()) satisfied_at_ = SteadyClock::now();
 }
 
 template <typename Body>

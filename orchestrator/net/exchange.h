@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "orchestrator/net/http_client.h"
@@ -70,6 +71,7 @@ class Exchange {
   std::size_t body_bytes_ = 0;
   curl_off_t sent_bytes_ = 0;
   SteadyClock::time_point last_byte_;
+  std::optional<SteadyClock::time_point> satisfied_at_;
   std::exception_ptr thrown_;  // by a callback: an exception must not cross curl's C frames
   char error_text_[CURL_ERROR_SIZE] = {};
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <exception>
 #include <utility>
 
 #include "orchestrator/base/error.h"
@@ -12,8 +11,6 @@
 
 namespace forge::net {
 namespace {
-
-using std::chrono::milliseconds;
 
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -38,6 +35,12 @@ std::optional<std::string> HttpHead::header(std::string_view name) const {
   const auto found = std::find_if(headers.begin(), headers.end(), [&](const HttpHeader& h) { return same_name(h.name, name); });
   if (found == headers.end()) return {};
   return found->value;
+}
+
+std::optional<std::int64_t> parse_http_date(const std::string& text) {
+  const time_t seconds = curl_getdate(text.c_str(), nullptr);
+  if (seconds < 0) return {};
+  return std::int64_t{seconds} * 1000;
 }
 
 std::string printable_url(const std::string& url) {
@@ -81,7 +84,7 @@ HttpHead HttpClient::stream(const HttpRequest& request, const HttpReceiver& rece
 
 HttpResponse HttpClient::fetch(const HttpRequest& request, const Stop& stop) {
   HttpResponse response;
-  response.head = stream(request, {.head = {}, .body = [&](std::string_view piece) { response.body += piece; }}, stop);
+  response.head = stream(request, {.body = [&](std::string_view piece) { response.body += piece; }}, stop);
   return response;
 }
 

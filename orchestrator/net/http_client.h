@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,10 +23,10 @@ struct HttpHeader {
 /// header.
 struct HttpRequest {
   std::string method = "GET";
-  std::string url;
-  std::vector<HttpHeader> headers;
-  std::string body;
-  std::string unix_socket;
+  std::string url = {};
+  std::vector<HttpHeader> headers = {};
+  std::string body = {};
+  std::string unix_socket = {};
 };
 
 /// Status and headers of the answer, before its body.
@@ -51,8 +52,11 @@ struct HttpLimits {
 
 /// Hears the answer as it arrives. What a callback throws ends the exchange and comes out of the call that made the request.
 struct HttpReceiver {
-  std::function<void(const HttpHead&)> head;   ///< once, never for 1xx
-  std::function<void(std::string_view)> body;  ///< pieces of any size, after `head`
+  std::function<void(const HttpHead&)> head = {};   ///< once, never for 1xx
+  std::function<void(std::string_view)> body = {};  ///< pieces of any size, after `head`
+  /// True = the caller has what it wants (an event stream said its last word). The body then gets a moment to end by itself, which keeps
+  /// the connection; after that the connection is dropped and the call returns normally.
+  std::function<bool()> satisfied = {};
 };
 
 /// An HTTP client that keeps its connections between requests. One exchange at a time per object; different objects from different threads.
@@ -78,6 +82,9 @@ class HttpClient {
   HttpLimits limits_;
   std::unique_ptr<Handles> handles_;
 };
+
+/// Unix time in milliseconds of an HTTP date ("Sun, 06 Nov 1994 08:49:37 GMT" and its older forms); nothing when it is none.
+std::optional<std::int64_t> parse_http_date(const std::string& text);
 
 /// `url` for messages: user, password, query and fragment removed; "(bad URL)" when it is none.
 std::string printable_url(const std::string& url);
