@@ -283,6 +283,11 @@ void Child::signal(int number) {
   }
 }
 
+UniqueFd open_process(pid_t pid) {
+  // The wrapper of glibc 2.36 is declared without C linkage.
+  return checked_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)), "opening process " + std::to_string(pid));
+}
+
 std::optional<unsigned long long> process_start_ticks(pid_t pid) {
   const UniqueFd file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return {};

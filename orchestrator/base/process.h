@@ -68,6 +68,9 @@ struct Output {
 /// A stop sends SIGTERM and, 2 s later, SIGKILL. `options.fds` must not name 0, 1 or 2; stdin is /dev/null when `input` is empty.
 Output run_command(SpawnOptions options, std::string_view input, std::size_t max_output_bytes, const Stop& stop);
 
+/// A pidfd of any process, close-on-exec: readable once it has ended. Throws not_found when there is none.
+UniqueFd open_process(pid_t pid);
+
 /// Start time of `pid` in clock ticks since boot, or nothing when there is no such process: with it a pid names one process for ever.
 std::optional<unsigned long long> process_start_ticks(pid_t pid);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +18,10 @@ namespace {
 
 // Each level holds one descriptor. What lies deeper is moved up to the top and removed from there, so that any depth is removed.
 constexpr int kLevelsAtOnce = 64;
-// Somebody who adds files faster than we remove them must not hold us for ever.
-constexpr int kMaxPasses = 64;
+// Somebody who adds files as fast as we remove them must not hold us for ever. Each pass takes kLevelsAtOnce levels off the deepest path.
+constexpr int kMaxPasses = 1 << 16;
+// The tree may hold entries with the names that we move to.
+constexpr int kMaxRenames = 1000;
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 struct CloseListing {
@@ -71,7 +74,11 @@ class TreeRemoval {
   }
 
   void remove_entry(int parent, const std::string& name, int depth) {
-    if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return;
+    if (::unlinkat(parent, name.c_str(), 0) == 0) {
+      ++progress_;
+      return;
+    }
+    if (errno == ENOENT) return;
     // EISDIR is Linux's word for a directory; EPERM is what POSIX and some file systems say.
     if (errno != EISDIR && errno != EPERM && errno != EACCES) return failed("removing '" + name + "'", errno);
     const int unlink_error = errno;
@@ -81,31 +88,42 @@ class TreeRemoval {
       return failed("removing '" + name + "'", no_directory ? unlink_error : errno);
     }
     if (depth == 0) top_ = directory.get();
-    if (depth == kLevelsAtOnce && move_up(parent, name)) return;
+    if (depth >= kLevelsAtOnce) return move_up(parent, name);
     empty(directory.get(), name, depth);
-    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) failed("removing the directory '" + name + "'", errno);
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) {
+      ++progress_;
+    } else if (errno != ENOENT) {
+      failed("removing the directory '" + name + "'", errno);
+    }
   }
 
+  /// Lists again until nothing is left or nothing can be removed: entries are moved to the top, and others may still add some.
   void empty(int directory, const std::string& name, int depth) {
-    std::size_t before = 0;
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const std::vector<std::string> names = names_in(directory);
       if (names.empty()) return;
-      if (first_ && names.size() == before) return;  // what stays cannot be removed
-      before = names.size();
+      const std::uint64_t before = progress_;
       for (const std::string& one : names) remove_entry(directory, one, depth + 1);
+      if (progress_ == before) return;
     }
     failed("emptying '" + name + "'", EBUSY);
   }
 
-  /// The top directory is listed again until it is empty, so what is moved there is found.
-  bool move_up(int parent, const std::string& name) {
-    const std::string above = ".forge-removal-" + std::to_string(moved_++);
-    return ::renameat(parent, name.c_str(), top_, above.c_str()) == 0;
+  void move_up(int parent, const std::string& name) {
+    for (int attempt = 0; attempt < kMaxRenames; ++attempt) {
+      const std::string above = ".forge-removal-" + std::to_string(moved_++);
+      if (::renameat(parent, name.c_str(), top_, above.c_str()) == 0) {
+        ++progress_;
+        return;
+      }
+      if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) break;
+    }
+    failed("moving '" + name + "' up", errno);
   }
 
   int top_ = -1;
-  unsigned long moved_ = 0;
+  std::uint64_t moved_ = 0;
+  std::uint64_t progress_ = 0;  // entries removed or moved
   std::optional<Error> first_;
 };
 
