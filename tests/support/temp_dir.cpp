@@ -1,5 +1,8 @@
 #include "tests/support/temp_dir.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -8,6 +11,7 @@
 
 #include "orchestrator/base/confined_dir.h"
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/fd.h"
 
 namespace forge::test {
 
@@ -33,6 +37,15 @@ void write_file(const fs::path& file, std::string_view text) {
   out << text;
   out.close();
   if (!out) throw Error(ErrorCode::internal, "writing '" + file.string() + "' failed");
+}
+
+void make_deep_tree(const fs::path& top, int levels, const std::string& name) {
+  fs::create_directories(top);
+  UniqueFd at = checked_fd(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "opening the top");
+  for (int i = 0; i < levels; ++i) {
+    checked(::mkdirat(at.get(), name.c_str(), 0700), "making a folder");
+    at = checked_fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "entering a folder");
+  }
 }
 
 std::string read_file(const fs::path& file) {

@@ -24,6 +24,9 @@ class TempDir {
 
 /// Writes `text` to `file`, making its parents.
 void write_file(const std::filesystem::path& file, std::string_view text);
+/// Makes `levels` folders called `name` inside each other, the outermost in `top`; step by step, so that a path may be longer than any
+/// system call takes.
+void make_deep_tree(const std::filesystem::path& top, int levels, const std::string& name);
 /// The whole of `file`; throws not_found when it cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
