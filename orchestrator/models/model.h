@@ -13,13 +13,28 @@
 
 namespace forge::models {
 
-struct TextBlock { std::string text; };
+struct TextBlock {
+  std::string text;
+};
 /// Goes back to the vendor unchanged in the same turn. `redacted` holds the opaque data of a redacted block in `text`.
-struct ThinkingBlock { std::string text; std::string signature; bool redacted = false; };
-/// `arguments` is the JSON text as the model sent it ("" means {}). `parsed` is false when it is not one strict JSON object, or when the response
-/// was cut by length: such a call is answered with an error and never executed.
-struct ToolUseBlock { std::string id; std::string name; std::string arguments; bool parsed = true; };
-struct ToolResultBlock { std::string id; std::string content; bool is_error = false; };
+struct ThinkingBlock {
+  std::string text;
+  std::string signature;
+  bool redacted = false;
+};
+/// `arguments` is the JSON text as the model sent it ("" means {}). `parsed` is false when it is not one strict JSON object, or when the
+/// response was cut by length: such a call is answered with an error and never executed.
+struct ToolUseBlock {
+  std::string id;
+  std::string name;
+  std::string arguments;
+  bool parsed = true;
+};
+struct ToolResultBlock {
+  std::string id;
+  std::string content;
+  bool is_error = false;
+};
 using Block = std::variant<TextBlock, ThinkingBlock, ToolUseBlock, ToolResultBlock>;
 
 enum class Speaker { user, assistant };
@@ -43,6 +58,7 @@ struct ModelRequest {
 
 enum class StopReason { end_turn, tool_use, max_tokens, stop_sequence, pause_turn, refusal, context_overflow, other };
 std::string_view name_of(StopReason reason);
+std::optional<StopReason> parse_stop_reason(std::string_view name);
 
 struct ModelResponse {
   std::string request_id;
@@ -50,6 +66,7 @@ struct ModelResponse {
   std::vector<Block> blocks;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
+  bool usage_estimated = false;  ///< the server told no counts: `usage` is a guess of four bytes per token, so that budgets still hold
   std::int64_t time_to_first_token_ms = 0;
   std::int64_t duration_ms = 0;
 };
@@ -60,7 +77,13 @@ class ModelObserver {
   virtual ~ModelObserver() = default;
   virtual void text_delta(std::string_view) {}
   virtual void thinking_delta(std::string_view) {}
-  struct Retry { int attempt = 0; std::int64_t delay_ms = 0; std::optional<int> status; std::string message; };
+  struct Retry {
+    int attempt = 0;
+    std::int64_t delay_ms = 0;
+    std::optional<int> status;
+    std::string message;
+  };
+  /// Another attempt follows after the delay: all deltas of the attempt before are void.
   virtual void retrying(const Retry&) {}
   /// Tokens that a failed attempt was billed for before it was dropped.
   virtual void wasted(const Usage&) {}
