@@ -37,6 +37,7 @@ constexpr std::array kShapes{
     Shape{"npm_", "", 36},
     Shape{"e2b_", "", 32},
     Shape{"dtn_", "", 32},
+    Shape{"forge_", "_-", 40},
     Shape{"Bearer ", "._~+/=-", 16, true},
     Shape{"bearer ", "._~+/=-", 16, true},
 };

@@ -26,9 +26,29 @@ bool can_move(JobState from, JobState to);
 
 /// Why a run ended: the adapter's words first, then the engine's. Exactly one per terminal run.
 enum class Reason {
-  completed, no_changes, max_turns, budget_exhausted, timeout, cancelled, stuck, refused, auth_error, api_error, context_overflow,
-  agent_crash, protocol_error,
-  setup_failed, verify_failed, sandbox_failed, git_failed, push_failed, changes_limit, no_output, output_limit, sandbox_lost, interrupted
+  completed,
+  no_changes,
+  max_turns,
+  budget_exhausted,
+  timeout,
+  cancelled,
+  stuck,
+  refused,
+  auth_error,
+  api_error,
+  context_overflow,
+  agent_crash,
+  protocol_error,
+  setup_failed,
+  verify_failed,
+  sandbox_failed,
+  git_failed,
+  push_failed,
+  changes_limit,
+  no_output,
+  output_limit,
+  sandbox_lost,
+  interrupted
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> parse_reason(std::string_view name);
@@ -39,16 +59,16 @@ std::string_view explain(Reason reason);
 
 /// What was asked for. Defaults of the configuration are filled in when the job is created, so that the stored spec is complete.
 struct JobSpec {
-  std::string repository;              ///< path, file:// or http(s):// URL, without credentials
-  std::string base;                    ///< ref or commit; empty = the remote's HEAD
+  std::string repository;  ///< path, file:// or http(s):// URL, without credentials
+  std::string base;        ///< ref or commit; empty = the remote's HEAD
   std::string task;
-  std::string title;                   ///< empty: the first line of the task, at most 72 characters
+  std::string title;  ///< empty: the first line of the task, at most 72 characters
   std::string adapter = "pi";
-  std::string model;                   ///< provider/model or scripted:FILE
+  std::string model;  ///< provider/model or scripted:FILE
   std::string template_name = "base";
   std::string driver = "local";
-  std::vector<std::string> setup;      ///< shell commands before the agent
-  std::vector<std::string> verify;     ///< shell commands after it; fed back on failure
+  std::vector<std::string> setup;   ///< shell commands before the agent
+  std::vector<std::string> verify;  ///< shell commands after it; fed back on failure
   RunLimits limits;
   std::optional<std::int64_t> budget_nano_usd;  ///< per run
   NetworkPolicy network;
@@ -71,37 +91,37 @@ struct DiffStat {
 struct Run {
   RunId id;
   JobId job;
-  int number = 1;                       ///< 1, 2, ... within the job
+  int number = 1;  ///< 1, 2, ... within the job
   JobState state = JobState::queued;
-  std::optional<Reason> reason;         ///< set when final
-  std::string error;                    ///< for people, when failed; holds nothing internal
-  std::int64_t lease_generation = 0;    ///< fencing token: every write of the run carries it
-  std::string branch;                   ///< forge/<first 10 of the job id>-<number>
-  std::string base_ref;                 ///< as resolved: "refs/heads/main", or a commit id
-  std::string base_commit;              ///< 40 hex digits
-  std::string head_commit;              ///< empty when nothing was committed
+  std::optional<Reason> reason;       ///< set when final
+  std::string error;                  ///< for people, when failed; holds nothing internal
+  std::int64_t lease_generation = 0;  ///< fencing token: every write of the run carries it
+  std::string branch;                 ///< forge/<first 10 of the job id>-<number>
+  std::string base_ref;               ///< as resolved: "refs/heads/main", or a commit id
+  std::string base_commit;            ///< 40 hex digits
+  std::string head_commit;            ///< empty when nothing was committed
   bool pushed = false;
   std::string summary;
   DiffStat diff_stat;
-  std::string diff_blob;                ///< blob id of the unified diff, empty when there is none
+  std::string diff_blob;  ///< blob id of the unified diff, empty when there is none
   Usage usage;
   std::optional<std::int64_t> cost_nano_usd;  ///< null = unpriced model
   std::vector<VerifyResult> verify;
   std::vector<std::string> findings;    ///< odd things in the tree or the run, for people
   std::vector<std::string> unenforced;  ///< limits that `degraded` let pass
   std::int64_t created_ms = 0;
-  std::int64_t started_ms = 0;          ///< 0 = not yet
+  std::int64_t started_ms = 0;  ///< 0 = not yet
   std::int64_t ended_ms = 0;
 };
 
 struct Job {
   JobId id;
   JobSpec spec;
-  std::string created_by;               ///< principal's name
+  std::string created_by;  ///< principal's name
   std::int64_t created_ms = 0;
   bool cancel_requested = false;
-  JobState state = JobState::created;   ///< mirror of the last run
-  std::optional<Run> last_run;          ///< nothing while `created`
+  JobState state = JobState::created;  ///< mirror of the last run
+  std::optional<Run> last_run;         ///< nothing while `created`
 };
 
 /// "forge/<first 10 of the job id>-<run number>"

@@ -22,8 +22,8 @@ struct JobFilter {
   int limit = 50;          ///< 1..200
 };
 struct JobPage {
-  std::vector<Job> items;  ///< newest first
-  std::string next_cursor; ///< empty = the end
+  std::vector<Job> items;   ///< newest first
+  std::string next_cursor;  ///< empty = the end
 };
 struct TracePage {
   std::vector<TraceEvent> items;

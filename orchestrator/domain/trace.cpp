@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "orchestrator/base/json_reader.h"
+#include "orchestrator/domain/job_json.h"
 
 namespace forge {
 namespace {
@@ -23,10 +23,6 @@ json or_null(const std::optional<T>& value) {
 
 json payload(const Payload& value) { return {{"text", value.text}}; }
 
-json counts(const Usage& usage) {
-  return {{"input", usage.input}, {"output", usage.output}, {"cache_read", usage.cache_read}, {"cache_write", usage.cache_write}};
-}
-
 struct Shape {
   json operator()(const trace::State& e) const {
     return {{"from", name_of(e.from)}, {"to", name_of(e.to)}, {"reason", e.reason ? json(name_of(*e.reason)) : json()}, {"note", e.note}};
@@ -45,7 +41,7 @@ struct Shape {
   json operator()(const trace::Model& e) const {
     return {{"request_id", e.request_id},
             {"model", e.model},
-            {"usage", counts(e.usage)},
+            {"usage", to_json(e.usage)},
             {"cost_nano_usd", or_null(e.cost_nano_usd)},
             {"time_to_first_token_ms", e.time_to_first_token_ms},
             {"duration_ms", e.duration_ms},

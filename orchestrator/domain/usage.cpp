@@ -24,6 +24,9 @@ std::int64_t added(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
 }
 
+/// Zero for counts below zero, and cut at what no result can exceed, so that the sum of four fits.
+Wide product(std::int64_t count, std::int64_t price) { return std::clamp(Wide{count} * price, Wide{0}, Wide{kMost} * kPricedTokens); }
+
 /// The row that counts for the whole request: the last tier whose threshold the prompt passes.
 Price::Tier row_for(const Usage& usage, const Price& price) {
   Price::Tier row{.input_tokens_above = 0,
@@ -49,6 +52,8 @@ bool all_digits(std::string_view text) {
 
 }  // namespace
 
+std::int64_t Usage::total() const { return added(added(input, output), added(cache_read, cache_write)); }
+
 Usage& Usage::operator+=(const Usage& other) {
   input = added(input, other.input);
   output = added(output, other.output);
@@ -59,10 +64,10 @@ Usage& Usage::operator+=(const Usage& other) {
 
 std::int64_t cost_nano_usd(const Usage& usage, const Price& price) {
   const Price::Tier row = row_for(usage, price);
-  const Wide sum = Wide{usage.input} * row.input + Wide{usage.output} * row.output + Wide{usage.cache_read} * row.cache_read +
-                   Wide{usage.cache_write} * row.cache_write;
+  const Wide sum = product(usage.input, row.input) + product(usage.output, row.output) + product(usage.cache_read, row.cache_read) +
+                   product(usage.cache_write, row.cache_write);
   const Wide cost = (sum + kPricedTokens / 2) / kPricedTokens;
-  return static_cast<std::int64_t>(std::clamp(cost, Wide{0}, Wide{kMost}));
+  return static_cast<std::int64_t>(std::min(cost, Wide{kMost}));
 }
 
 std::string format_usd(std::optional<std::int64_t> nano_usd) {

@@ -13,7 +13,8 @@ struct Usage {
   std::int64_t output = 0;
   std::int64_t cache_read = 0;
   std::int64_t cache_write = 0;
-  std::int64_t total() const { return input + output + cache_read + cache_write; }
+  /// Sums stop at the largest number instead of wrapping around: the counts come from elsewhere.
+  std::int64_t total() const;
   Usage& operator+=(const Usage& other);
   bool operator==(const Usage&) const = default;
 };
