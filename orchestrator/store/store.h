@@ -12,7 +12,7 @@
 #include "orchestrator/base/ids.h"
 #include "orchestrator/base/log.h"
 #include "orchestrator/base/redactor.h"
-#include "orchestrator/base/stop.h"
+#include "orchestrator/domain/access.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/principal.h"
@@ -59,25 +59,8 @@ struct UsageRow {
   std::string price_hash;                     ///< of the price row used; empty when unpriced
 };
 
-struct TokenRow {
-  TokenId id;
-  std::string name;
-  Role role = Role::viewer;
-  std::int64_t created_ms = 0;
-  std::int64_t last_used_ms = 0;  ///< 0 = never
-  bool revoked = false;
-};
-
-/// A dashboard session; `secret_hash` is SHA-256 hex of the cookie.
-struct SessionRow {
-  std::string id;
-  std::string secret_hash;
-  std::string principal;
-  Role role = Role::viewer;
-  TokenId token;                 ///< empty for sign-in links
-  std::int64_t created_ms = 0;
-  std::int64_t last_used_ms = 0;
-};
+using TokenRow = AccessToken;
+using SessionRow = AccessSession;
 
 /// The state of Forge. One conformance suite runs over every implementation. Thread-safe; writes wait for their commit.
 /// Errors: not_found, conflict, busy, corrupt, unavailable. A lost compare-and-swap is a returned false.
@@ -98,24 +81,30 @@ class Store {
   /// Oldest queued run > leased, generation + 1. Nothing when none waits.
   virtual std::optional<Lease> claim_run(std::int64_t lease_until_ms) = 0;
   virtual bool renew_lease(const Lease& lease, std::int64_t lease_until_ms) = 0;
-  /// Compare-and-swap along domain's can_move, never into a final state; appends the `state` event in the same transaction.
+  /// Compare-and-swap along domain's can_move, never into a final state; appends the `state` event in the same transaction. Throws
+  /// internal for a move that can_move forbids. A move back to `queued` voids the lease, and is refused (false) when cancel_requested.
   virtual bool move_run(const Lease& lease, JobState from, JobState to) = 0;
   virtual bool update_run(const Lease& lease, const RunUpdate& update) = 0;
-  /// Any live state > state_of(end.reason); sums the usage rows into the run; appends `state` and `terminal` in the same transaction.
+  /// Any live state > state_of(end.reason); appends `state` and `terminal` in the same transaction. Texts are redacted.
   virtual bool end_run(const Lease& lease, const RunEnd& end) = 0;
-  /// Sets cancel_requested. A run that is still queued ends as cancelled at once, in the same transaction. Throws conflict when nothing lives.
+  /// Sets cancel_requested. A run that is still queued ends as cancelled at once, in the same transaction. Throws conflict when nothing
+  /// lives.
   virtual Job request_cancel(const JobId& job) = 0;
   /// At start: every run that is leased or beyond and live ends as `interrupted` (failed). Returns them.
   virtual std::vector<Run> end_interrupted() = 0;
 
   // Trace
   /// Appends to the run's trace with the next seq; long payloads go to blobs. Group-committed; returns the stored event.
+  /// Throws conflict once the run has ended: its `terminal` event is the last.
   virtual TraceEvent append_event(const RunId& run, const TraceData& data, std::optional<int> turn) = 0;
+  /// Events with seq > `after`, at most `limit` (clamped to 1..1000). Throws not_found for an unknown run.
   virtual TracePage events(const RunId& run, std::int64_t after, int limit) = 0;
-  /// Called on the writer's thread after the commit of each event, in seq order per run. Set once, before work starts.
+  /// Called on the writer's thread after the commit of each event and before its caller goes on, in seq order per run. Set once, before
+  /// work starts. It must not call the store.
   virtual void on_event(std::function<void(const JobId&, const TraceEvent&)> listener) = 0;
 
   // Usage
+  /// Stores the row and adds it to the sums of its run; one unpriced row makes the run's cost null.
   virtual void add_usage(const UsageRow& row) = 0;
   virtual std::vector<ModelCost> usage_of_run(const RunId& run) = 0;
   /// Priced cost of all runs of a job, and of all runs since `since_ms`.
@@ -126,21 +115,27 @@ class Store {
   virtual std::string put_blob(std::string_view data) = 0;
   /// Throws not_found; corrupt when the content does not match its name.
   virtual std::string blob(const std::string& id) = 0;
+  /// True when the run's trace names the blob, or it is the run's diff.
+  virtual bool run_has_blob(const RunId& run, const std::string& id) = 0;
 
   // Access
+  /// Throws conflict when a live token has that name.
   virtual TokenRow insert_token(const std::string& name, Role role, const std::string& secret_hash) = 0;
   virtual std::vector<TokenRow> tokens() = 0;
-  /// By id, prefix or name; ends its sessions. Throws not_found.
-  virtual void revoke_token(const std::string& id_or_name) = 0;
+  /// By id, name or unique prefix of the id, live ones only; ends its sessions. Throws not_found, conflict.
+  virtual TokenRow revoke_token(const std::string& id_or_name) = 0;
   /// Live token by the hash of its secret; marks it used (at most once a minute).
   virtual std::optional<TokenRow> token_by_hash(const std::string& secret_hash) = 0;
   /// One-time sign-in link: taken (and gone) at most once, before it expires.
   virtual void insert_sign_in(const std::string& secret_hash, Role role, std::int64_t expires_ms) = 0;
   virtual std::optional<Role> take_sign_in(const std::string& secret_hash) = 0;
+  /// Throws unauthenticated when its token is no longer live.
   virtual void insert_session(const SessionRow& session) = 0;
-  /// Live session by the hash of its cookie (12 h idle, 30 days at most); marks it used.
+  /// Live session by the hash of its cookie (12 h idle, 30 days at most); marks it used (at most once a minute).
   virtual std::optional<SessionRow> session_by_hash(const std::string& secret_hash) = 0;
+  /// Live ones, without their hashes.
   virtual std::vector<SessionRow> sessions() = 0;
+  /// Throws not_found.
   virtual void delete_session(const std::string& id) = 0;
 
   /// A read that touches the database: for /readyz.
@@ -148,7 +143,7 @@ class Store {
 };
 
 struct StoreOptions {
-  std::string directory;        ///< holds forge.db, trace.db, blobs/, backups/
+  std::string directory;  ///< holds forge.db, trace.db, blobs/, backups/
   const Clock& clock;
   const Redactor& redactor;
   Log& log;
@@ -157,5 +152,8 @@ struct StoreOptions {
 /// Opens or makes the database, checks it, backs up and migrates an older one. Throws corrupt, or unsupported for a newer one
 /// ("database is version 7, this forge knows 3: use the newer forge").
 std::unique_ptr<Store> open_sqlite_store(const StoreOptions& options);
+
+/// What doors see of the access part. `store` must outlive it.
+std::unique_ptr<AccessControl> make_access_control(Store& store);
 
 }  // namespace forge::store

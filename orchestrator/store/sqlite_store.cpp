@@ -1,0 +1,161 @@
+#include <filesystem>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/store/access_rows.h"
+#include "orchestrator/store/blobs.h"
+#include "orchestrator/store/event_text.h"
+#include "orchestrator/store/job_rows.h"
+#include "orchestrator/store/open_files.h"
+#include "orchestrator/store/readers.h"
+#include "orchestrator/store/run_moves.h"
+#include "orchestrator/store/store.h"
+#include "orchestrator/store/trace_rows.h"
+#include "orchestrator/store/usage_rows.h"
+#include "orchestrator/store/writer.h"
+
+namespace forge::store {
+namespace {
+
+// "Last used" is for people: to the minute, so that a busy token does not cost a commit per request.
+constexpr std::int64_t kTouchEveryMs = 60'000;
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(const StoreOptions& options, OpenFiles files)
+      : clock_(options.clock),
+        redactor_(options.redactor),
+        blobs_(options.directory + "/blobs"),
+        moves_(options.redactor, blobs_),
+        writer_(std::move(files.main), std::move(files.trace), options.clock, options.log),
+        readers_(main_path(options.directory), trace_path(options.directory)) {}
+
+  Job insert_job(const JobSpec& spec, const std::string& created_by, bool queued) override {
+    return writer_.write([&](WriteScope& scope) { return read_job(scope.main, moves_.insert_job(scope, spec, created_by, queued)); });
+  }
+  Job job(const std::string& id_or_prefix) override {
+    return readers_.read([&](ReadScope& scope) { return read_job(scope.main, find_job(scope.main, id_or_prefix)); });
+  }
+  JobPage jobs(const JobFilter& filter) override {
+    return readers_.read([&](ReadScope& scope) { return list_jobs(scope.main, filter); });
+  }
+  std::vector<Run> runs(const JobId& job) override {
+    return readers_.read([&](ReadScope& scope) { return list_runs(scope.main, job); });
+  }
+  std::optional<Run> run(const JobId& job, int number) override {
+    return readers_.read([&](ReadScope& scope) { return find_run(scope.main, job, number); });
+  }
+  Run insert_run(const JobId& job, const std::string& note) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.insert_run(scope, job, note); });
+  }
+  std::optional<Lease> claim_run(std::int64_t lease_until_ms) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.claim(scope, lease_until_ms); });
+  }
+  bool renew_lease(const Lease& lease, std::int64_t lease_until_ms) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.renew(scope, lease, lease_until_ms); });
+  }
+  bool move_run(const Lease& lease, JobState from, JobState to) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.move(scope, lease, from, to); });
+  }
+  bool update_run(const Lease& lease, const RunUpdate& update) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.update(scope, lease, update); });
+  }
+  bool end_run(const Lease& lease, const RunEnd& end) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.end(scope, lease, end); });
+  }
+  Job request_cancel(const JobId& job) override {
+    return writer_.write([&](WriteScope& scope) {
+      moves_.request_cancel(scope, job);
+      return read_job(scope.main, job);
+    });
+  }
+  std::vector<Run> end_interrupted() override {
+    return writer_.write([&](WriteScope& scope) { return moves_.end_interrupted(scope); });
+  }
+
+  TraceEvent append_event(const RunId& run, const TraceData& data, std::optional<int> turn) override {
+    // Blobs are written here, by the caller: the writer's thread does no other I/O than the two files.
+    const EventText text = event_text(data, turn, redactor_, blobs_);
+    return writer_.write_trace(run, [&](WriteScope& scope) { return scope.events.append(File::trace, run, text, scope.now_ms); });
+  }
+  TracePage events(const RunId& run, std::int64_t after, int limit) override { return read_events(readers_, run, after, limit); }
+  void on_event(std::function<void(const JobId&, const TraceEvent&)> listener) override { writer_.on_event(std::move(listener)); }
+
+  void add_usage(const UsageRow& row) override {
+    writer_.write([&](WriteScope& scope) { store::add_usage(scope, row); });
+  }
+  std::vector<ModelCost> usage_of_run(const RunId& run) override {
+    return readers_.read([&](ReadScope& scope) { return usage_by_model(scope.main, run); });
+  }
+  std::int64_t spent_on_job_nano_usd(const JobId& job) override {
+    return readers_.read([&](ReadScope& scope) { return spent_on_job(scope.main, job); });
+  }
+  std::int64_t spent_since_nano_usd(std::int64_t since_ms) override {
+    return readers_.read([&](ReadScope& scope) { return spent_since(scope.main, since_ms); });
+  }
+
+  std::string put_blob(std::string_view data) override { return blobs_.put(data); }
+  std::string blob(const std::string& id) override { return blobs_.get(id); }
+  bool run_has_blob(const RunId& run, const std::string& id) override { return run_names_blob(readers_, run, id); }
+
+  TokenRow insert_token(const std::string& name, Role role, const std::string& secret_hash) override {
+    return writer_.write([&](WriteScope& scope) { return store::insert_token(scope, name, role, secret_hash); });
+  }
+  std::vector<TokenRow> tokens() override {
+    return readers_.read([&](ReadScope& scope) { return list_tokens(scope.main); });
+  }
+  TokenRow revoke_token(const std::string& id_or_name) override {
+    return writer_.write([&](WriteScope& scope) { return store::revoke_token(scope, id_or_name); });
+  }
+  std::optional<TokenRow> token_by_hash(const std::string& secret_hash) override {
+    auto token = readers_.read([&](ReadScope& scope) { return find_live_token(scope.main, secret_hash); });
+    if (token && clock_.now_ms() - token->last_used_ms >= kTouchEveryMs)
+      writer_.write([&](WriteScope& scope) { touch_token(scope, token->id); });
+    return token;
+  }
+  void insert_sign_in(const std::string& secret_hash, Role role, std::int64_t expires_ms) override {
+    writer_.write([&](WriteScope& scope) { store::insert_sign_in(scope, secret_hash, role, expires_ms); });
+  }
+  std::optional<Role> take_sign_in(const std::string& secret_hash) override {
+    return writer_.write([&](WriteScope& scope) { return store::take_sign_in(scope, secret_hash); });
+  }
+  void insert_session(const SessionRow& session) override {
+    writer_.write([&](WriteScope& scope) { store::insert_session(scope, session); });
+  }
+  std::optional<SessionRow> session_by_hash(const std::string& secret_hash) override {
+    const std::int64_t now_ms = clock_.now_ms();
+    auto session = readers_.read([&](ReadScope& scope) { return find_live_session(scope.main, secret_hash, now_ms); });
+    if (session && now_ms - session->last_used_ms >= kTouchEveryMs)
+      writer_.write([&](WriteScope& scope) { touch_session(scope, session->id); });
+    return session;
+  }
+  std::vector<SessionRow> sessions() override {
+    return readers_.read([&](ReadScope& scope) { return list_live_sessions(scope.main, clock_.now_ms()); });
+  }
+  void delete_session(const std::string& id) override {
+    writer_.write([&](WriteScope& scope) { store::delete_session(scope, id); });
+  }
+
+  void ping() override {
+    readers_.read([](ReadScope& scope) {
+      scope.main.query("SELECT count(*) FROM migrations").step();
+      return scope.trace.query("SELECT count(*) FROM migrations").step();
+    });
+  }
+
+ private:
+  const Clock& clock_;
+  const Redactor& redactor_;
+  Blobs blobs_;
+  RunMoves moves_;
+  Writer writer_;
+  Readers readers_;  ///< after the writer, so that it is gone before the writer empties the logs
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_sqlite_store(const StoreOptions& options) {
+  return std::make_unique<SqliteStore>(options,
+                                       open_files(options.directory, main_migrations(), trace_migrations(), options.clock, options.log));
+}
+
+}  // namespace forge::store

@@ -1,0 +1,80 @@
+#include "orchestrator/store/usage_rows.h"
+
+#include "orchestrator/base/error.h"
+
+namespace forge::store {
+
+void add_usage(WriteScope& scope, const UsageRow& row) {
+  // A sum with an unpriced part is null and stays it: in SQL, number + null is null.
+  const int runs = scope.main
+                       .query(R"sql(
+                           UPDATE runs SET input_tokens       = input_tokens + :input,
+                                           output_tokens      = output_tokens + :output,
+                                           cache_read_tokens  = cache_read_tokens + :cache_read,
+                                           cache_write_tokens = cache_write_tokens + :cache_write,
+                                           cost_nano_usd      = cost_nano_usd + :cost
+                            WHERE id = :run
+                       )sql")
+                       .bind(":input", row.usage.input)
+                       .bind(":output", row.usage.output)
+                       .bind(":cache_read", row.usage.cache_read)
+                       .bind(":cache_write", row.usage.cache_write)
+                       .bind(":cost", row.cost_nano_usd)
+                       .bind(":run", row.run.str())
+                       .run();
+  if (runs == 0) throw Error(ErrorCode::not_found, "no run " + row.run.str());
+  scope.main
+      .query(R"sql(
+          INSERT INTO usage (run_id, request_id, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+                             cost_nano_usd, price_hash, created_ms)
+          VALUES (:run, :request, :model, :input, :output, :cache_read, :cache_write, :cost, :price_hash, :now)
+      )sql")
+      .bind(":run", row.run.str())
+      .bind(":request", row.request_id)
+      .bind(":model", row.model)
+      .bind(":input", row.usage.input)
+      .bind(":output", row.usage.output)
+      .bind(":cache_read", row.usage.cache_read)
+      .bind(":cache_write", row.usage.cache_write)
+      .bind(":cost", row.cost_nano_usd)
+      .bind(":price_hash", row.price_hash)
+      .bind(":now", scope.now_ms)
+      .run();
+}
+
+std::vector<ModelCost> usage_by_model(Database& main, const RunId& run) {
+  std::vector<ModelCost> costs;
+  Query query = main.query(R"sql(
+      SELECT model, count(*) AS requests, sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cache_read_tokens) AS cache_read,
+             sum(cache_write_tokens) AS cache_write,
+             CASE WHEN count(cost_nano_usd) = count(*) THEN sum(cost_nano_usd) END AS cost
+        FROM usage WHERE run_id = :run GROUP BY model ORDER BY min(id)
+  )sql");
+  query.bind(":run", run.str());
+  while (query.step()) {
+    costs.push_back({.model = query.text("model"),
+                     .usage = {.input = query.integer("input"),
+                               .output = query.integer("output"),
+                               .cache_read = query.integer("cache_read"),
+                               .cache_write = query.integer("cache_write")},
+                     .cost_nano_usd = query.optional_integer("cost"),
+                     .requests = query.integer("requests")});
+  }
+  return costs;
+}
+
+std::int64_t spent_on_job(Database& main, const JobId& job) {
+  Query query = main.query(R"sql(
+      SELECT coalesce(sum(usage.cost_nano_usd), 0) AS spent FROM usage JOIN runs ON runs.id = usage.run_id WHERE runs.job_id = :job
+  )sql");
+  query.bind(":job", job.str()).step();
+  return query.integer("spent");
+}
+
+std::int64_t spent_since(Database& main, std::int64_t since_ms) {
+  Query query = main.query("SELECT coalesce(sum(cost_nano_usd), 0) AS spent FROM usage WHERE created_ms >= :since");
+  query.bind(":since", since_ms).step();
+  return query.integer("spent");
+}
+
+}  // namespace forge::store
