@@ -1,0 +1,55 @@
+#include "orchestrator/httpd/connection.h"
+
+#include "orchestrator/httpd/host_policy.h"
+
+namespace forge::httpd {
+
+Census::Ticket Census::enter(const std::string& address) {
+  const bool by_address = !address.empty() && !is_loopback_name(address);
+  auto counts = counts_->lock();
+  if (counts->all >= most_) return {};
+  if (by_address) {
+    std::size_t& mine = counts->by_address[address];
+    if (mine >= most_per_address_) return {};
+    ++mine;
+  }
+  ++counts->all;
+  // The pointee does not matter; what counts is that the last copy of the ticket leaves again.
+  return {counts_.get(), [shared = counts_, address, by_address](void*) {
+            auto left = shared->lock();
+            --left->all;
+            if (by_address && --left->by_address[address] == 0) left->by_address.erase(address);
+          }};
+}
+
+std::size_t Census::size() { return counts_->lock()->all; }
+
+bool WorkQueue::push(std::unique_ptr<Connection>& connection) {
+  auto state = state_.lock();
+  if (state->waiting.size() >= most_) return false;
+  state->waiting.push_back(std::move(connection));
+  state.notify_all();
+  return true;
+}
+
+std::unique_ptr<Connection> WorkQueue::pop(const std::stop_token& token) {
+  auto state = state_.lock();
+  if (!state.wait(token, [](const State& s) { return !s.waiting.empty(); })) return nullptr;
+  std::unique_ptr<Connection> next = std::move(state->waiting.front());
+  state->waiting.pop_front();
+  ++state->serving;
+  return next;
+}
+
+void WorkQueue::done() {
+  auto state = state_.lock();
+  --state->serving;
+  state.notify_all();
+}
+
+bool WorkQueue::wait_idle(const Stop& stop) {
+  auto state = state_.lock();
+  return state.wait_until(stop.token(), stop.deadline(), [](const State& s) { return s.waiting.empty() && s.serving == 0; });
+}
+
+}  // namespace forge::httpd

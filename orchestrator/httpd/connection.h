@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "orchestrator/base/fd.h"
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/httpd/guard.h"
+#include "orchestrator/httpd/message.h"
+
+/// Private to httpd: one client, and how it passes between the front thread and the workers. One of them owns it at any time.
+namespace forge::httpd {
+
+/// Counts connections, all and by address; a ticket is a counted connection.
+class Census {
+ public:
+  Census(std::size_t most, std::size_t most_per_address) : most_(most), most_per_address_(most_per_address) {}
+  using Ticket = std::shared_ptr<void>;
+  /// Nothing when a cap is reached. Empty and loopback addresses count only towards the whole: a proxy stands behind them.
+  Ticket enter(const std::string& address);
+  std::size_t size();
+
+ private:
+  struct Counts {
+    std::size_t all = 0;
+    std::map<std::string, std::size_t> by_address;
+  };
+  std::size_t most_;
+  std::size_t most_per_address_;
+  std::shared_ptr<Guarded<Counts>> counts_ = std::make_shared<Guarded<Counts>>();
+};
+
+struct Connection {
+  UniqueFd socket;  ///< non-blocking
+  std::shared_ptr<const ListenerInfo> listener;
+  std::string peer;
+  Census::Ticket ticket;
+  HeadScanner scanner;
+  std::string received;  ///< not yet served: the head being read, a body's begin, pipelined requests
+};
+
+/// What becomes of a connection after a request.
+enum class Next {
+  keep,    ///< another request may come
+  linger,  ///< our last bytes are sent: read and forget what the client still sends, so that it gets them, then close
+  close,
+  taken,  ///< the event hub has the socket
+};
+
+/// Requests whose heads are complete, waiting for a worker.
+class WorkQueue {
+ public:
+  explicit WorkQueue(std::size_t most) : most_(most) {}
+  /// False, and `connection` untouched, when the queue is full.
+  bool push(std::unique_ptr<Connection>& connection);
+  /// Waits; null when `token` was stopped.
+  std::unique_ptr<Connection> pop(const std::stop_token& token);
+  /// A worker is done with what it popped.
+  void done();
+  /// Waits until nothing is queued or being served. False when `stop` ended the wait.
+  bool wait_idle(const Stop& stop);
+
+ private:
+  struct State {
+    std::deque<std::unique_ptr<Connection>> waiting;
+    std::size_t serving = 0;
+  };
+  std::size_t most_;
+  Guarded<State> state_;
+};
+
+}  // namespace forge::httpd

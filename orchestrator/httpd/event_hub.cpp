@@ -1,0 +1,133 @@
+#include "orchestrator/httpd/event_hub.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/httpd/hub_state.h"
+
+namespace forge::httpd {
+namespace {
+
+/// The reader thread's loop: asks sources for stored events, without the lock.
+void read_for_streams(const std::stop_token& token, const HubOptions& options, Guarded<HubState>& state, const HubBell& bell, Log& log) {
+  while (true) {
+    HubStreamPtr stream;
+    std::int64_t after = 0;
+    {
+      auto locked = state.lock();
+      if (!locked.wait(token, [](const HubState& s) { return !s.to_read.empty(); })) return;
+      stream = std::move(locked->to_read.front());
+      locked->to_read.pop_front();
+      after = stream->last_seq;
+    }
+    EventSource::Batch batch;
+    bool failed = false;
+    try {
+      batch = stream->spec.source->after(after);
+    } catch (const std::exception& e) {
+      log.warn("reading events for a stream failed; the client may resume", {{"topic", stream->spec.topic}, {"error", e.what()}});
+      failed = true;
+    }
+    auto locked = state.lock();
+    if (failed) {
+      locked->to_close.push_back(stream);
+    } else {
+      locked->deliver(stream, batch, options.ring_bytes);
+    }
+    bell.ring();
+  }
+}
+
+}  // namespace
+
+struct EventHub::Parts {
+  Parts(const HubOptions& given, Log& log_)
+      : options(given),
+        log(log_),
+        writer(options, state, bell, log),
+        writing([this](const std::stop_token& token) { writer.run(token); }),
+        reading([this](const std::stop_token& token) { read_for_streams(token, options, state, bell, log); }) {}
+
+  HubOptions options;
+  Log& log;
+  Guarded<HubState> state;
+  HubBell bell;
+  HubWriter writer;
+  std::jthread writing;
+  std::jthread reading;
+};
+
+EventHub::EventHub(const HubOptions& options, Log& log) : parts_(std::make_unique<Parts>(options, log)) {}
+
+EventHub::~EventHub() { stop(Stop::after(SteadyClock::duration::zero())); }
+
+bool EventHub::adopt(UniqueFd socket, EventStream stream) {
+  set_nonblocking(socket.get(), true);
+  auto state = parts_->state.lock();
+  if (state->stopping || state->streams.size() >= parts_->options.max_streams) return false;
+  auto added = std::make_shared<HubStream>();
+  added->id = state->next_id++;
+  added->socket = std::move(socket);
+  added->spec = std::move(stream);
+  added->last_seq = added->spec.after;
+  state->streams.emplace(added->id, added);
+  state->topics[added->spec.topic].insert(added);
+  state->arrived.push_back(added);
+  state->want_read(added, parts_->options.ring_bytes);
+  state.notify_all();
+  parts_->bell.ring();
+  return true;
+}
+
+bool EventHub::has_room() const {
+  auto state = parts_->state.lock();
+  return !state->stopping && state->streams.size() < parts_->options.max_streams;
+}
+
+void EventHub::publish(const std::string& topic, const Event& event) {
+  auto state = parts_->state.lock();
+  const auto found = state->topics.find(topic);
+  if (found == state->topics.end()) return;
+  for (const HubStreamPtr& stream : found->second) state->publish(stream, event, parts_->options.ring_bytes);
+  state.notify_all();
+  parts_->bell.ring();
+}
+
+std::size_t EventHub::end_tagged(const std::string& tag) {
+  auto state = parts_->state.lock();
+  std::size_t ended = 0;
+  for (const auto& [id, stream] : state->streams) {
+    const auto& tags = stream->spec.tags;
+    if (std::find(tags.begin(), tags.end(), tag) == tags.end()) continue;
+    state->to_close.push_back(stream);
+    ++ended;
+  }
+  parts_->bell.ring();
+  return ended;
+}
+
+std::size_t EventHub::size() const { return parts_->state.lock()->streams.size(); }
+std::size_t EventHub::dropped() const { return parts_->state.lock()->dropped; }
+
+void EventHub::stop(const Stop& stop) {
+  {
+    auto state = parts_->state.lock();
+    state->stopping = true;
+    for (const auto& [id, stream] : state->streams) {
+      if (stream->phase == HubStream::Phase::ending) continue;
+      stream->queued += frame({.seq = 0, .name = "shutdown", .data = "{}", .last = true});
+      stream->phase = HubStream::Phase::ending;
+      state->mark_dirty(stream);
+    }
+    parts_->bell.ring();
+    state.wait_until(stop.token(), stop.deadline(), [](const HubState& s) { return s.streams.empty(); });
+  }
+  parts_->writing.request_stop();
+  parts_->reading.request_stop();
+  parts_->bell.ring();
+  if (parts_->writing.joinable()) parts_->writing.join();
+  if (parts_->reading.joinable()) parts_->reading.join();
+}
+
+}  // namespace forge::httpd

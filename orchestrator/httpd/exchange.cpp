@@ -1,0 +1,196 @@
+#include "orchestrator/httpd/exchange.h"
+
+#include <Poco/DateTimeFormat.h>
+#include <Poco/DateTimeFormatter.h>
+#include <Poco/Net/HTTPResponse.h>
+#include <Poco/Timestamp.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+
+namespace forge::httpd {
+namespace {
+
+constexpr std::size_t kReadBytes = 64 << 10;
+
+/// Writes at once what the socket takes, as nearly every answer is, and waits only for the rest.
+void send_all(int fd, std::string_view data, const Stop& stop) {
+  const ssize_t sent = ::send(fd, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0) data.remove_prefix(static_cast<std::size_t>(sent));
+  if (!data.empty()) write_all(fd, data, stop);
+}
+
+/// Chunks for HTTP/1.1, bare bytes until the close for 1.0.
+class SocketBody final : public BodyWriter {
+ public:
+  SocketBody(int fd, int minor_version, Stop stop, std::chrono::milliseconds per_piece)
+      : fd_(fd), chunked_(minor_version == 1), stop_(std::move(stop)), per_piece_(per_piece) {}
+  void write(std::string_view piece) override {
+    if (piece.empty()) return;  // an empty chunk would end the body
+    const Stop stop = stop_.shorter(per_piece_);
+    if (!chunked_) return send_all(fd_, piece, stop);
+    send_all(fd_, fmt::format("{:x}\r\n{}\r\n", piece.size(), piece), stop);
+  }
+  void finish() {
+    if (chunked_) send_all(fd_, "0\r\n\r\n", stop_.shorter(per_piece_));
+  }
+
+ private:
+  int fd_;
+  bool chunked_;
+  Stop stop_;
+  std::chrono::milliseconds per_piece_;
+};
+
+void check_query(const Request& request, const Route& route) {
+  for (const auto& [key, value] : request.query) {
+    if (std::find(route.query.begin(), route.query.end(), key) != route.query.end()) continue;
+    const std::string near = nearest(key, route.query);
+    throw bad_input(key.substr(0, 80), "is not a parameter of this path", near.empty() ? "" : "did you mean '" + near + "'?");
+  }
+}
+
+bool has_body(int status) { return status != 204 && status != 304; }
+
+}  // namespace
+
+std::string response_head(const Response& response, std::optional<std::size_t> length, const std::string& framing) {
+  const auto status = static_cast<Poco::Net::HTTPResponse::HTTPStatus>(response.status);
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, Poco::Net::HTTPResponse::getReasonForStatus(status),
+                                 Poco::DateTimeFormatter::format(Poco::Timestamp(), Poco::DateTimeFormat::HTTP_FORMAT));
+  for (const Header& header : response.headers) head += header.name + ": " + header.value + "\r\n";
+  if (!response.has("cache-control")) head += "Cache-Control: no-store\r\n";
+  head += "X-Content-Type-Options: nosniff\r\n";
+  if (length && has_body(response.status)) head += fmt::format("Content-Length: {}\r\n", *length);
+  return head + framing + "\r\n";
+}
+
+Exchange::Exchange(const ServerOptions& options, Site& site, EventHub& hub, Connection& connection, Stop stop)
+    : options_(options), site_(site), hub_(hub), connection_(connection), stop_(std::move(stop)) {}
+
+Next Exchange::run() {
+  const auto started = SteadyClock::now();
+  const Next next = send(respond());
+  site_.served({request_, route_, status_, std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - started)});
+  return next;
+}
+
+std::optional<Refusal> Exchange::understand() {
+  const std::size_t head_bytes = connection_.scanner.head_bytes();
+  const std::string text = connection_.received.substr(0, head_bytes);
+  connection_.received.erase(0, head_bytes);
+  connection_.scanner.restart();
+  request_.listener = connection_.listener;
+  request_.peer = connection_.peer;
+  head_.keep_alive = false;  // until the head is known to be sound
+  auto parsed = parse_head(text, options_.head);
+  if (auto* refusal = std::get_if<Refusal>(&parsed)) return *refusal;
+  RequestHead& head = std::get<RequestHead>(parsed);
+  auto target = parse_target(head.target);
+  if (auto* refusal = std::get_if<Refusal>(&target)) return *refusal;
+  head_ = std::move(head);
+  body_read_ = head_.content_length == 0;
+  request_.method = head_.method;
+  request_.minor_version = head_.minor_version;
+  request_.target = head_.target;
+  request_.headers = std::move(head_.headers);
+  request_.segments = std::move(std::get<Target>(target).segments);
+  request_.query = std::move(std::get<Target>(target).query);
+  return {};
+}
+
+Response Exchange::respond() {
+  try {
+    if (const auto refusal = understand()) return refusal_response(*refusal);
+    site_.screen(request_);
+    Router::Match match = site_.router().match(request_.method, request_.segments);
+    if (match.route == nullptr && match.allow.empty())
+      return refusal_response({404, ErrorCode::not_found, "there is nothing at this path", {}});
+    if (match.route == nullptr)
+      return refusal_response({405, ErrorCode::unsupported, "this path does not know the method", "it knows " + match.allow})
+          .with("Allow", match.allow);
+    route_ = match.route;
+    request_.params = std::move(match.params);
+    site_.admit(request_, *route_);
+    check_query(request_, *route_);
+    if (const auto refusal = read_body()) return refusal_response(*refusal);
+    return route_->handler(request_, stop_.shorter(options_.handler_deadline));
+  } catch (const std::exception& e) {
+    return site_.failure(request_, e);
+  }
+}
+
+std::optional<Refusal> Exchange::read_body() {
+  const std::size_t length = head_.content_length;
+  if (length == 0) return {};
+  if (length > route_->body_bytes)
+    return Refusal{
+        413,
+        ErrorCode::limit_exceeded,
+        route_->body_bytes == 0 ? "this path takes no body" : fmt::format("the body is larger than {} bytes", route_->body_bytes),
+        {}};
+  std::string& received = connection_.received;
+  if (head_.expects_continue && received.empty())
+    send_all(connection_.socket.get(), "HTTP/1.1 100 Continue\r\n\r\n", stop_.shorter(options_.write_deadline));
+  request_.body = received.substr(0, length);
+  received.erase(0, request_.body.size());
+  const Stop deadline = stop_.shorter(options_.body_deadline);
+  try {
+    while (request_.body.size() < length) {
+      const std::string piece = read_some(connection_.socket.get(), std::min(kReadBytes, length - request_.body.size()), deadline);
+      if (piece.empty()) return Refusal{400, ErrorCode::invalid_argument, "the body ended early", {}};
+      request_.body += piece;
+    }
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::timed_out) throw;
+    return Refusal{408, ErrorCode::timed_out, "the body did not arrive in time", {}};
+  }
+  body_read_ = true;
+  return {};
+}
+
+Next Exchange::send(Response response) {
+  if (response.events && !hub_.has_room()) response = refusal_response({503, ErrorCode::busy, "too many event streams", {}});
+  status_ = response.status;
+  const bool bare = request_.method == Method::head || !has_body(response.status);
+  try {
+    if (response.events && !bare) return hand_to_hub(std::move(response));
+    if (response.writer && !bare) return write_streamed(response);
+    const bool keep = head_.keep_alive && body_read_ && !response.events;
+    const std::string framing = keep ? (request_.minor_version == 0 ? "Connection: keep-alive\r\n" : "") : "Connection: close\r\n";
+    std::string text = response_head(response, response.body.size(), framing);
+    if (!bare) text += response.body;
+    send_all(connection_.socket.get(), text, stop_.shorter(options_.write_deadline));
+    return keep ? Next::keep : Next::linger;
+  } catch (const Error& e) {
+    // The client left or does not read: nothing to tell it, and nobody else is concerned.
+    if (e.code() == ErrorCode::internal) throw;
+    return Next::close;
+  }
+}
+
+Next Exchange::write_streamed(const Response& response) {
+  const bool keep = head_.keep_alive && body_read_ && request_.minor_version == 1;
+  const std::string framing = request_.minor_version == 1 ? "Transfer-Encoding: chunked\r\n" : "";
+  const int fd = connection_.socket.get();
+  send_all(fd, response_head(response, {}, framing + (keep ? "" : "Connection: close\r\n")), stop_.shorter(options_.write_deadline));
+  SocketBody body(fd, request_.minor_version, stop_, options_.write_deadline);
+  response.writer(body, stop_);
+  body.finish();
+  return keep ? Next::keep : Next::linger;
+}
+
+Next Exchange::hand_to_hub(Response response) {
+  // 2 s between attempts of a browser; the comment makes proxies pass the head on at once.
+  const std::string head = response_head(response, {}, "Connection: close\r\nX-Accel-Buffering: no\r\n") + "retry: 2000\n:\n\n";
+  send_all(connection_.socket.get(), head, stop_.shorter(options_.write_deadline));
+  hub_.adopt(std::move(connection_.socket), std::move(*response.events));
+  return Next::taken;
+}
+
+}  // namespace forge::httpd

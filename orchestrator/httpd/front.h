@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/httpd/connection.h"
+#include "orchestrator/httpd/hub_state.h"
+#include "orchestrator/httpd/server.h"
+
+/// Private to httpd.
+namespace forge::httpd {
+
+/// The front thread: accepts, reads heads, keeps idle connections, ends overdue ones. What is complete goes to the work queue.
+/// No client can make it wait: every call on a socket is non-blocking.
+class Front {
+ public:
+  Front(const ServerOptions& options, WorkQueue& queue, Census& census, Log& log);
+  ~Front();
+  Front(const Front&) = delete;
+  Front& operator=(const Front&) = delete;
+  void run(const std::stop_token& token);
+
+  // From any thread.
+  std::uint64_t add_listener(Listener listener);
+  void remove_listener(std::uint64_t id);
+  void give_back(std::unique_ptr<Connection> connection, Next next);
+  /// Closes listeners and idle connections; refuses requests whose head completes from now on.
+  void drain();
+  void wake() const { bell_.ring(); }
+  /// Once run() has returned: closes everything.
+  void close_all();
+
+ private:
+  enum class Phase { idle, head, linger };
+  struct Parked {
+    std::unique_ptr<Connection> connection;
+    Phase phase = Phase::idle;
+    SteadyClock::time_point deadline;
+  };
+  struct Commands {
+    std::vector<std::pair<std::uint64_t, Listener>> added;
+    std::vector<std::uint64_t> removed;
+    std::vector<std::pair<std::unique_ptr<Connection>, Next>> returned;
+    std::uint64_t next_listener = 1;
+    bool drain = false;
+  };
+  using Connections = std::unordered_map<int, Parked>;
+
+  void obey();
+  void take_back(std::unique_ptr<Connection> connection, Next next);
+  void accept_from(Listener& listener);
+  void welcome(UniqueFd socket, std::string peer, const Listener& listener);
+  void park(std::unique_ptr<Connection> connection, Phase phase);
+  void on_readable(int fd);
+  /// Looks at what was received: hands on a complete head, refuses a bad one, waits otherwise.
+  void advance(int fd);
+  void dispatch(Connections::iterator at);
+  void refuse(Connections::iterator at, const Refusal& refusal);
+  void discard(Connections::iterator at);
+  std::unique_ptr<Connection> unpark(Connections::iterator at);
+  void expire();
+  void set_deadline(Parked& parked, std::chrono::milliseconds from_now);
+  void close_listener(std::uint64_t id);
+  void start_draining();
+  void pause_listeners();
+  void resume_listeners();
+
+  const ServerOptions& options_;
+  WorkQueue& queue_;
+  Census& census_;
+  Log& log_;
+  HubBell bell_;
+  Guarded<Commands> commands_;
+  UniqueFd epoll_;
+  std::map<std::uint64_t, Listener> listeners_;
+  Connections connections_;
+  SteadyClock::time_point next_deadline_ = SteadyClock::time_point::max();  ///< no parked deadline is nearer
+  SteadyClock::time_point paused_until_ = SteadyClock::time_point::max();   ///< max = listeners are watched
+  bool draining_ = false;
+};
+
+}  // namespace forge::httpd

@@ -1,0 +1,77 @@
+#include "orchestrator/httpd/server.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/httpd/connection.h"
+#include "orchestrator/httpd/exchange.h"
+#include "orchestrator/httpd/front.h"
+
+namespace forge::httpd {
+
+struct Server::Parts {
+  Parts(const ServerOptions& given, Site& site_, EventHub& hub_, Log& log_)
+      : options(given),
+        site(site_),
+        hub(hub_),
+        log(log_),
+        queue(given.max_waiting),
+        census(given.max_connections, given.max_per_address),
+        front(options, queue, census, log),
+        accepting([this](const std::stop_token& token) { front.run(token); }) {
+    for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back([this](const std::stop_token& token) { work(token); });
+  }
+
+  void work(const std::stop_token& token) {
+    while (std::unique_ptr<Connection> connection = queue.pop(token)) {
+      Next next = Next::close;
+      try {
+        next = Exchange(options, site, hub, *connection, Stop(token)).run();
+      } catch (const std::exception& e) {
+        log.error("an answer broke off", {{"error", e.what()}});
+      }
+      front.give_back(std::move(connection), next);
+      queue.done();
+    }
+  }
+
+  ServerOptions options;
+  Site& site;
+  EventHub& hub;
+  Log& log;
+  WorkQueue queue;
+  Census census;
+  Front front;
+  std::atomic<bool> draining{false};
+  std::jthread accepting;
+  std::vector<std::jthread> workers;
+};
+
+Server::Server(const ServerOptions& options, Site& site, EventHub& hub, Log& log)
+    : parts_(std::make_unique<Parts>(options, site, hub, log)) {}
+
+Server::~Server() { stop(Stop::after(SteadyClock::duration::zero())); }
+
+std::uint64_t Server::add_listener(Listener listener) { return parts_->front.add_listener(std::move(listener)); }
+void Server::remove_listener(std::uint64_t id) { parts_->front.remove_listener(id); }
+bool Server::draining() const { return parts_->draining; }
+std::size_t Server::connections() const { return parts_->census.size(); }
+
+void Server::stop(const Stop& stop) {
+  parts_->draining = true;
+  parts_->front.drain();
+  parts_->hub.stop(stop);
+  parts_->queue.wait_idle(stop);
+  // From here on the handlers' own Stop is cancelled, and so is every wait for a client.
+  for (std::jthread& worker : parts_->workers) worker.request_stop();
+  parts_->accepting.request_stop();
+  parts_->front.wake();
+  for (std::jthread& worker : parts_->workers)
+    if (worker.joinable()) worker.join();
+  if (parts_->accepting.joinable()) parts_->accepting.join();
+  parts_->front.close_all();
+}
+
+}  // namespace forge::httpd
