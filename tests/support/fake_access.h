@@ -32,7 +32,8 @@ class FakeAccess final : public AccessControl {
   }
   std::vector<AccessToken> tokens() override {
     std::vector<AccessToken> all;
-    for (const auto& [hash, token] : state_.lock()->tokens) all.push_back(token);
+    auto state = state_.lock();
+    for (const auto& [hash, token] : state->tokens) all.push_back(token);
     return all;
   }
   AccessToken revoke_token(const std::string& id_or_name) override {
@@ -40,7 +41,8 @@ class FakeAccess final : public AccessControl {
     for (auto& [hash, token] : state->tokens) {
       if (token.revoked || (token.id.str() != id_or_name && token.name != id_or_name)) continue;
       token.revoked = true;
-      std::erase_if(state->sessions, [&](const auto& entry) { return entry.second.token == token.id; });
+      const TokenId id = token.id;
+      std::erase_if(state->sessions, [&](const auto& entry) { return entry.second.token == id; });
       return token;
     }
     throw public_failure(ErrorCode::not_found, "no such token");
@@ -64,7 +66,8 @@ class FakeAccess final : public AccessControl {
   }
   std::vector<AccessSession> sessions() override {
     std::vector<AccessSession> all;
-    for (const auto& [hash, session] : state_.lock()->sessions) all.push_back(session);
+    auto state = state_.lock();
+    for (const auto& [hash, session] : state->sessions) all.push_back(session);
     return all;
   }
   void end_session(const std::string& id) override {
