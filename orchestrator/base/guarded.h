@@ -9,6 +9,8 @@
 namespace forge {
 
 /// Data behind a lock: the lock is the only way to the data. Never held over I/O, a sandbox call or a callback.
+/// `value.lock()->push(x)` locks for one expression. A loop needs the lock by name first: a range-for over
+/// `value.lock()->list` gives it back before the first round.
 template <typename T>
 class Guarded {
  public:

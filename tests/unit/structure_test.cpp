@@ -194,6 +194,10 @@ class Scanner {
     const auto part_of_word = [&](std::size_t at) {
       return at < line.size() && (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
     };
+    const auto loop = line.find("for (");
+    const auto over = line.find(" : ", std::min(loop, line.size()));
+    if (over != std::string_view::npos && line.find(".lock()", over) != std::string_view::npos)
+      scan_.faults.push_back(place + " loops over a temporary lock: name the lock before the loop");
     for (const Word& word : kForbidden) {
       if (path == word.allowed_in) continue;
       for (auto at = line.find(word.text); at != std::string_view::npos; at = line.find(word.text, at + 1)) {
@@ -335,15 +339,16 @@ TEST(Structure, FindsEveryPlantedFault) {
   plant("orchestrator/main.cpp", "#include \"orchestrator/util/text.h\"\n");                                         // exempt
   plant("orchestrator/base/fd.h", "#include \"orchestrator/base/stop.h\"\n#include <fmt/format.h>\n");               // line 2
   plant(kLauncher + "main.cpp",
-        "#include \"orchestrator/base/fd.h\"\n#include \"orchestrator/base/log.h\"\n#include <seccomp.h>\n");   // line 2
-  plant("orchestrator/base/guarded.h", "std::mutex m;\n");                                                      // allowed
-  plant("orchestrator/git/mirror.cpp", "std::mutex m;\nchar name[] = \"XXXXXX\"; // XXX\nthread.detach();\n");  // three
+        "#include \"orchestrator/base/fd.h\"\n#include \"orchestrator/base/log.h\"\n#include <seccomp.h>\n");                // line 2
+  plant("orchestrator/base/guarded.h", "std::mutex m;\n");                                                                   // allowed
+  plant("orchestrator/git/mirror.cpp", "std::mutex m;\nchar name[] = \"XXXXXX\"; // XXX\nthread.detach();\n");               // three
+  plant("orchestrator/store/a.cpp", "for (int i = 0; i < 3; ++i) ++*n.lock();\nfor (auto& x : all_.lock()->list) f(x);\n");  // line 2
   const Scan scan = Scanner(root).tree();
   fs::remove_all(root);
-  EXPECT_EQ(scan.files, 10);
-  EXPECT_EQ(scan.faults.size(), 10u);
+  EXPECT_EQ(scan.files, 11);
+  EXPECT_EQ(scan.faults.size(), 11u);
   for (const char* place : {"jobs/runner.cpp:2", "tools/registry.cpp:2", "httpd/server.h:1", "net/sse.cpp:1", "util/text.h", "base/fd.h:2",
-                            "launcher/main.cpp:2", "mirror.cpp:1", "mirror.cpp:2", "mirror.cpp:3"})
+                            "launcher/main.cpp:2", "mirror.cpp:1", "mirror.cpp:2", "mirror.cpp:3", "store/a.cpp:2"})
     EXPECT_EQ(
         1, std::count_if(scan.faults.begin(), scan.faults.end(), [&](const auto& fault) { return fault.find(place) != std::string::npos; }))
         << place;
