@@ -37,19 +37,19 @@ std::string timestamp() {
 
 /// A JSON string in which no terminal finds a control character: JSON itself leaves DEL and U+0080..U+009F as they are.
 std::string json_string(std::string_view text) {
-  const std::string json = dump_json(nlohmann::json(std::string(text)));
+  const std::string raw = dump_json(nlohmann::json(std::string(text)));
   std::string safe;
-  safe.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(json[i]);
-    const auto next = i + 1 < json.size() ? static_cast<unsigned char>(json[i + 1]) : 0U;
+  safe.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(raw[i]);
+    const auto next = i + 1 < raw.size() ? static_cast<unsigned char>(raw[i + 1]) : 0U;
     if (byte == 0x7f) {
       safe += "\\u007f";
     } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
       safe += fmt::format("\\u{:04x}", next);
       ++i;
     } else {
-      safe += json[i];
+      safe += raw[i];
     }
   }
   return safe;

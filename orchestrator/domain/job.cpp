@@ -46,7 +46,7 @@ static_assert(kReasons.size() == static_cast<std::size_t>(Reason::interrupted) +
 constexpr bool gives_up(JobState to) { return to == JobState::queued || to == JobState::failed || to == JobState::cancelled; }
 
 constexpr std::size_t kBranchIdLength = 10;
-constexpr std::size_t kTitleCharacters = 72;
+constexpr std::size_t kDefaultTitleCharacters = 72;
 
 /// The first `count` characters of valid UTF-8.
 std::string_view first_characters(std::string_view text, std::size_t count) {
@@ -108,8 +108,8 @@ std::string branch_name(const JobId& job, int run_number) {
 std::string default_title(std::string_view task) {
   const std::string clean = to_utf8(trim(task)).text;
   const std::string_view line = trim(std::string_view(clean).substr(0, clean.find('\n')));
-  if (first_characters(line, kTitleCharacters).size() == line.size()) return std::string(line);
-  return std::string(first_characters(line, kTitleCharacters - 1)) + "…";
+  if (first_characters(line, kDefaultTitleCharacters).size() == line.size()) return std::string(line);
+  return std::string(first_characters(line, kDefaultTitleCharacters - 1)) + "…";
 }
 
 }  // namespace forge

@@ -22,7 +22,7 @@ struct LimitRule {
   std::int64_t least;
   std::int64_t most;
 };
-constexpr std::int64_t kDaySeconds = 24 * 60 * 60;
+constexpr std::int64_t kDaySeconds = 24LL * 60 * 60;
 constexpr LimitRule kLimitRules[] = {
     {"max_turns", &RunLimits::max_turns, 1, 10'000},
     {"time_limit_s", &RunLimits::time_limit_s, 1, 7 * kDaySeconds},

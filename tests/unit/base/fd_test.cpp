@@ -8,16 +8,15 @@
 #include <thread>
 
 #include "tests/support/errors.h"
+#include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using test::code_of;
-
-Stop soon() { return Stop::after(seconds(8)); }
+using test::soon;
 
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/errors.h"
+#include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge {
@@ -18,9 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::code_of;
+using test::soon;
 using testing::HasSubstr;
-
-Stop soon() { return Stop::after(seconds(8)); }
 
 SpawnOptions shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}, .env = {"PATH=/usr/bin:/bin"}}; }
 

@@ -37,7 +37,7 @@ TEST(Redaction, KnowsTokensByTheirShape) {
   const Redactor redactor;
   const std::string secrets[] = {repeated("ghs_", 'a', 36),   repeated("ghp_", 'B', 40),    repeated("github_pat_", 'c', 30),
                                  repeated("glpat-", 'd', 20), repeated("sk-ant-", 'e', 20), repeated("sk-proj-", 'f', 30),
-                                 repeated("AKIA", 'G', 16),   repeated("AIza", 'h', 35), repeated("forge_", 'i', 43)};
+                                 repeated("AKIA", 'G', 16),   repeated("AIza", 'h', 35),    repeated("forge_", 'i', 43)};
   for (const std::string& secret : secrets) EXPECT_EQ(redactor.apply("<" + secret + ">"), "<[redacted]>") << secret;
 }
 
@@ -48,7 +48,8 @@ TEST(Redaction, LeavesOrdinaryTextAlone) {
                                "sk-short",
                                "the bearer of news",
                                "Bearer authentication",
-                               "AKIA is a prefix", "forge_create_job",
+                               "AKIA is a prefix",
+                               "forge_create_job",
                                "https://example.com:8080/a@b",
                                "ssh://git@example.com/x",
                                "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"};

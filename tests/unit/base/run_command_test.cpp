@@ -5,18 +5,18 @@
 
 #include "orchestrator/base/process.h"
 #include "tests/support/errors.h"
+#include "tests/support/soon.h"
 
 namespace forge {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using test::code_of;
+using test::soon;
 
 constexpr std::size_t kPlenty = 1 << 20;
 
-Output run_shell(const std::string& script, std::string_view input = "", std::size_t most = kPlenty,
-                 const Stop& stop = Stop::after(seconds(8))) {
+Output run_shell(const std::string& script, std::string_view input = "", std::size_t most = kPlenty, const Stop& stop = soon()) {
   return run_command({.argv = {"/bin/sh", "-c", script}, .env = {"PATH=/usr/bin:/bin"}}, input, most, stop);
 }
 
@@ -62,7 +62,7 @@ TEST(RunningACommand, EndsWithItsWholeGroupWhenCancelled) {
   UniqueFd grandchild;
   {
     const std::jthread canceller([&] {
-      const std::string pid = read_some(started.read.get(), 20, Stop::after(seconds(8)));
+      const std::string pid = read_some(started.read.get(), 20, soon());
       grandchild = open_process(std::stoi(pid));
       source.request_stop();
     });
@@ -71,7 +71,7 @@ TEST(RunningACommand, EndsWithItsWholeGroupWhenCancelled) {
     EXPECT_EQ(code_of([&] { run_command(options, "", kPlenty, Stop(source.get_token())); }), "cancelled");
   }
   ASSERT_TRUE(grandchild);
-  wait_ready(grandchild.get(), POLLIN, Stop::after(seconds(8)));
+  wait_ready(grandchild.get(), POLLIN, soon());
 }
 
 }  // namespace
