@@ -38,7 +38,7 @@ constexpr const char* kSchema = R"({
 /// The limit of lines can cut what the driver did not: then the driver wrote no file.
 std::string keep_whole(const CommandResult& result, const ToolContext& context) {
   if (!result.full_output_path.empty() || result.out.truncated()) return result.full_output_path;
-  const std::string path = fmt::format("/tmp/output-{}.txt", SteadyClock::now().time_since_epoch().count());
+  std::string path = fmt::format("/tmp/output-{}.txt", SteadyClock::now().time_since_epoch().count());
   try {
     context.sandbox->write_file(path, result.out.head + result.out.tail, context.stop);
     return path;

@@ -1,10 +1,8 @@
 #include "tests/support/dummy_sandbox.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/loopback.h"
 
 namespace forge::test {
 namespace {
@@ -106,7 +106,7 @@ DummySandbox::DummySandbox(sandbox::SandboxSpec spec) : spec_(std::move(spec)), 
 
 DummySandbox::~DummySandbox() { release(); }
 
-std::string DummySandbox::inward(std::string text) const {
+std::string DummySandbox::inward(const std::string& text) const {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = inside_name_at(text, at);
@@ -134,16 +134,9 @@ int DummySandbox::machine_port(int port) const {
 
 void DummySandbox::open_listeners() {
   for (const int port : spec_.listener_ports) {
-    UniqueFd fd = checked_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a listener");
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    checked(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), "binding a listener");
-    checked(::listen(fd.get(), 64), "listening");
-    checked(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), "reading a port");
-    ports_[port] = ntohs(address.sin_port);
-    listeners_[port] = std::move(fd);
+    Listener made = listen_on_loopback();
+    ports_[port] = made.port;
+    listeners_[port] = std::move(made.fd);
   }
 }
 

@@ -62,7 +62,7 @@ class DummySandbox final : public sandbox::Sandbox {
 
  private:
   friend class DummyDriver;
-  std::string inward(std::string text) const;   // names of the inside > this machine's
+  std::string inward(const std::string& text) const;   // names of the inside > this machine's
   std::string outward(std::string text) const;  // and back
   void open_listeners();
   void kill_all() noexcept;

@@ -15,6 +15,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> names(const std::vector<const ToolSpec*>& specs) {
   std::vector<std::string> found;
+  found.reserve(specs.size());
   for (const ToolSpec* spec : specs) found.push_back(spec->name);
   return found;
 }
