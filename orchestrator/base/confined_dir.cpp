@@ -112,6 +112,8 @@ constexpr int kListFlags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
 
 }  // namespace
 
+UniqueFd open_beneath(int directory, const std::string& path, int flags) { return open_below(directory, path, flags); }
+
 ConfinedDir ConfinedDir::open(const std::string& path) {
   return ConfinedDir(checked_fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "opening the directory '" + path + "'"));
 }

@@ -47,6 +47,10 @@ class ConfinedDir {
   UniqueFd directory_;
 };
 
+/// Opens `path` below `directory` as ConfinedDir does: no link is followed and nothing leads out; mounts below are entered.
+/// `flags` as for open() without O_CREAT; close-on-exec. Throws like ConfinedDir::open_file.
+UniqueFd open_beneath(int directory, const std::string& path, int flags);
+
 /// Removes `path` and all below it without following links. Nothing happens when it does not exist.
 void remove_tree(const std::string& path);
 
