@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,22 +22,24 @@ struct Credential {
 };
 
 struct CacheOptions {
-  std::string directory;                       ///< holds mirrors/ and checkouts/
-  std::string helper_program;                  ///< this executable: `helper_program git-network` is the killable child
+  std::string directory;       ///< holds mirrors/ and checkouts/
+  std::string helper_program;  ///< this executable: `helper_program git-network` is the killable child
   std::int64_t mirrors_max_bytes = 20LL << 30;
   std::int64_t checkouts_max_bytes = 10LL << 30;
   std::string author_name = "Forge";
   std::string author_email = "forge@localhost";
   std::vector<Credential> credentials;
+  std::string ca_file;                                              ///< PEM file of the authorities trusted for https; empty: the machine's
+  std::chrono::milliseconds idle_limit = std::chrono::seconds(60);  ///< a server that moves no byte for so long is given up
   Log& log;
 };
 
 /// A commit to work on, resolved and present in the mirror.
 struct Base {
-  std::string repository;   ///< as the job named it
-  std::string mirror;       ///< git directory
-  std::string ref;          ///< "refs/heads/main"; empty when the base was a commit id
-  std::string commit;       ///< 40 hex digits
+  std::string repository;  ///< as the job named it
+  std::string mirror;      ///< git directory
+  std::string ref;         ///< "refs/heads/main"; empty when the base was a commit id
+  std::string commit;      ///< 40 hex digits
   std::string tree;
   std::int64_t uncommitted_files = 0;  ///< of a local, dirty work tree: they are not included
 };
@@ -60,10 +63,18 @@ class CommitBuilder {
   virtual void add_symlink(const std::string& path, const std::string& target) = 0;
   virtual void remove(const std::string& path) = 0;
 
-  struct Finding { std::string kind; std::string path; std::string message; };
-  struct Message { std::string subject; std::string body; std::vector<std::pair<std::string, std::string>> trailers; };
+  struct Finding {
+    std::string kind;
+    std::string path;
+    std::string message;
+  };
+  struct Message {
+    std::string subject;
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> trailers;
+  };
   struct Result {
-    std::string commit;            ///< empty when the tree equals the base's
+    std::string commit;  ///< empty when the tree equals the base's
     std::string tree;
     std::vector<Finding> findings;
   };
@@ -72,15 +83,16 @@ class CommitBuilder {
 };
 
 struct Diff {
-  std::string text;   ///< unified, git apply takes it; bytes as they are
+  std::string text;  ///< unified, git apply takes it; bytes as they are
   DiffStat stat;
 };
 
 /// Git as the orchestrator uses it: bare mirror per repository > immutable checkout per tree > commit from base and changes > push.
 /// Nothing that a sandbox could write is ever opened as a repository. Network transfers run in a child that is killed at the deadline.
-/// Thread-safe.
-/// Errors, all with a client text: not_found (no such repository or ref), unauthenticated, unavailable (unreachable, silent server), timed_out,
-/// unsupported (SHA-256 repository, ssh URL), invalid_argument (not a repository, empty repository), conflict (branch exists), limit_exceeded.
+/// Thread-safe; outlives the checkouts and builders it gave out.
+/// Errors, all with a client text: not_found (no such repository or ref), unauthenticated, unavailable (unreachable, silent server),
+/// timed_out, unsupported (SHA-256 repository, ssh URL), invalid_argument (not a repository, empty repository), conflict (branch exists),
+/// limit_exceeded.
 class RepositoryCache {
  public:
   virtual ~RepositoryCache() = default;
