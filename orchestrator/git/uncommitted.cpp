@@ -1,0 +1,153 @@
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "orchestrator/base/confined_dir.h"
+#include "orchestrator/git/local_source.h"
+
+namespace forge::git {
+namespace {
+
+constexpr std::size_t kMaxEntries = 1'000'000;
+constexpr std::uint16_t kAssumeUnchanged = 0x8000;  // the user told git not to look
+
+/// The index by path, and every directory that has a tracked file below it. Views into the index.
+struct Tracked {
+  std::unordered_map<std::string_view, const git_index_entry*> files;
+  std::unordered_set<std::string_view> directories;
+};
+
+Tracked tracked_of(git_index* index) {
+  Tracked tracked;
+  const std::size_t count = git_index_entrycount(index);
+  tracked.files.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const git_index_entry* entry = git_index_get_byindex(index, i);
+    const std::string_view path = entry->path;
+    tracked.files.emplace(path, entry);
+    for (auto slash = path.rfind('/'); slash != std::string_view::npos && slash > 0; slash = path.rfind('/', slash - 1))
+      if (!tracked.directories.insert(path.substr(0, slash)).second) break;  // its parents are there already
+  }
+  return tracked;
+}
+
+bool is_watched(const git_index_entry& entry) {
+  return (entry.flags & kAssumeUnchanged) == 0 && (entry.flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) == 0 &&
+         entry.mode != GIT_FILEMODE_COMMIT;
+}
+
+/// What git's index remembers of a file, against what is there.
+bool differs(const git_index_entry& entry, const struct stat& now, bool modes_count) {
+  if (S_ISLNK(now.st_mode) != (entry.mode == GIT_FILEMODE_LINK) || (!S_ISREG(now.st_mode) && !S_ISLNK(now.st_mode))) return true;
+  if (static_cast<std::uint32_t>(now.st_size) != entry.file_size) return true;
+  if (now.st_mtim.tv_sec != entry.mtime.seconds) return true;
+  // 0: the git that wrote the index keeps seconds only.
+  if (entry.mtime.nanoseconds != 0 && static_cast<std::uint32_t>(now.st_mtim.tv_nsec) != entry.mtime.nanoseconds) return true;
+  const bool executable = (now.st_mode & S_IXUSR) != 0;
+  return modes_count && S_ISREG(now.st_mode) && executable != (entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE);
+}
+
+bool modes_count(git_repository* repository) {
+  git_config* raw = nullptr;
+  if (git_repository_config_snapshot(&raw, repository) < 0) return true;
+  const std::unique_ptr<git_config, FreeWith<git_config_free>> config(raw);
+  int counted = 1;
+  return git_config_get_bool(&counted, config.get(), "core.filemode") < 0 || counted == 1;
+}
+
+class UncommittedCount {
+ public:
+  UncommittedCount(const LocalSource& source, std::int64_t most, const Stop& stop)
+      : repository_(source.repository()), most_(static_cast<std::size_t>(most)), stop_(stop), modes_count_(modes_count(repository_)) {}
+
+  std::int64_t run() {
+    const auto index = receive<Index>("reading the index", [&](git_index** out) { return git_repository_index(out, repository_); });
+    add_staged(index.get());
+    add_unstaged(index.get());
+    return static_cast<std::int64_t>(found_.size());
+  }
+
+ private:
+  bool full() const { return found_.size() >= most_; }
+
+  void add_staged(git_index* index) {
+    git_object* head = nullptr;
+    git_revparse_single(&head, repository_, "HEAD^{tree}");  // no HEAD: everything in the index is new
+    const Object owned(head);
+    const auto diff = receive<TreeDiff>("comparing HEAD with the index", [&](git_diff** out) {
+      return git_diff_tree_to_index(out, repository_, reinterpret_cast<git_tree*>(head), index, nullptr);
+    });
+    for (std::size_t i = 0; i < git_diff_num_deltas(diff.get()) && !full(); ++i)
+      found_.insert(git_diff_get_delta(diff.get(), i)->new_file.path);
+  }
+
+  void add_unstaged(git_index* index) {
+    Tracked tracked = tracked_of(index);
+    const ConfinedDir tree = ConfinedDir::open(git_repository_workdir(repository_));
+    try {
+      tree.walk("", kMaxEntries, [&](const ConfinedDir::Entry& entry) { return visit(entry, tracked); });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit_exceeded) throw;
+      return;  // a lower bound is still worth saying
+    }
+    for (const auto& [path, entry] : tracked.files)  // visit() took away what is there
+      if (!full() && is_watched(*entry)) found_.insert(std::string(path));
+  }
+
+  /// True to look below.
+  bool visit(const ConfinedDir::Entry& entry, Tracked& tracked) {
+    if (full()) return false;
+    if (S_ISDIR(entry.status.st_mode)) {
+      stop_.check();
+      if (entry.path == ".git" || entry.path.ends_with("/.git")) return false;
+      if (tracked.directories.contains(entry.path)) return true;
+      const auto known = tracked.files.find(entry.path);
+      if (known != tracked.files.end() && known->second->mode == GIT_FILEMODE_COMMIT) {  // a submodule
+        tracked.files.erase(known);
+      } else if (!is_empty(entry.path)) {  // git does not know empty directories
+        add_new(entry.path);
+      }
+      return false;
+    }
+    const auto known = tracked.files.find(entry.path);
+    if (known == tracked.files.end()) {
+      if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) add_new(entry.path);
+      return false;
+    }
+    if (is_watched(*known->second) && differs(*known->second, entry.status, modes_count_)) found_.insert(entry.path);
+    tracked.files.erase(known);
+    return false;
+  }
+
+  bool is_empty(const std::string& path) const {
+    bool empty = true;
+    ConfinedDir::open(git_repository_workdir(repository_)).walk(path, kMaxEntries, [&](const ConfinedDir::Entry&) {
+      empty = false;
+      return false;
+    });
+    return empty;
+  }
+
+  void add_new(const std::string& path) {
+    int ignored = 0;
+    if (git_ignore_path_is_ignored(&ignored, repository_, path.c_str()) == 0 && ignored == 1) return;
+    found_.insert(path);
+  }
+
+  git_repository* repository_;
+  std::size_t most_;
+  const Stop& stop_;
+  bool modes_count_;
+  std::set<std::string> found_;
+};
+
+}  // namespace
+
+std::int64_t count_uncommitted(const LocalSource& source, std::int64_t most, const Stop& stop) {
+  if (source.is_bare()) return 0;
+  return UncommittedCount(source, most, stop).run();
+}
+
+}  // namespace forge::git
