@@ -1,0 +1,179 @@
+#include <filesystem>
+
+#include "orchestrator/base/text.h"
+#include "orchestrator/crypto/crypto.h"
+#include "orchestrator/git/checkout_store.h"
+#include "orchestrator/git/commit_builder.h"
+#include "orchestrator/git/diff.h"
+#include "orchestrator/git/handles.h"
+#include "orchestrator/git/instructions.h"
+#include "orchestrator/git/local_push.h"
+#include "orchestrator/git/local_source.h"
+#include "orchestrator/git/location.h"
+#include "orchestrator/git/mirrors.h"
+#include "orchestrator/git/network.h"
+#include "orchestrator/git/object_link.h"
+#include "orchestrator/git/repository_cache.h"
+#include "orchestrator/git/resolve.h"
+#include "orchestrator/git/transfer.h"
+
+namespace forge::git {
+namespace {
+
+// More is "many"; the count is a warning.
+constexpr std::int64_t kMaxUncommitted = 1000;
+
+/// A transfer inside this process: it only has to end when asked.
+class StopListener final : public TransferListener {
+ public:
+  explicit StopListener(const Stop& stop) : stop_(stop) {}
+  void moved() override { stop_.check(); }
+  void reached(std::string_view) override { stop_.check(); }
+
+ private:
+  const Stop& stop_;
+};
+
+Error no_commits(const std::string& name) {
+  return public_failure(ErrorCode::invalid_argument, "'" + name + "' is empty: it has no branch with a commit")
+      .in_field("repository")
+      .with_hint("make a first commit in it");
+}
+
+/// Brings what a mirror lacks of a local source; returns the references that are whole now: the source may have moved on since `refs`.
+RemoteRefs bring_new(const LocalSource& source, const RemoteRefs& refs, const std::string& git_dir, const std::string& named,
+                     const Stop& stop) {
+  // A shallow source has commits whose parents are missing, over which no transfer can walk.
+  if (source.is_shallow()) {
+    link_objects(source.objects_dir(), git_dir + "/objects", stop);
+    return refs;
+  }
+  const Repository mirror = open_mirror(git_dir);
+  StopListener listener(stop);
+  return fetch_objects(mirror.get(), {.url = source.path(), .authority = "", .credential = {}}, named, listener);
+}
+
+class DiskRepositoryCache final : public RepositoryCache {
+ public:
+  explicit DiskRepositoryCache(CacheOptions options)
+      : options_(std::move(options)),
+        mirrors_(options_.directory + "/mirrors", options_.mirrors_max_bytes, options_.log),
+        checkouts_(options_.directory + "/checkouts", options_.checkouts_max_bytes, options_.log),
+        network_({.helper_program = options_.helper_program, .idle_limit = options_.idle_limit, .ca_file = options_.ca_file},
+                 options_.log) {}
+
+  Base fetch(const std::string& repository, const std::string& base, const Stop& stop) override {
+    return doing("fetching '" + without_credentials(repository) + "'", [&] {
+      const Location location = parse_location(repository);
+      return location.kind == Location::Kind::local ? fetch_local(location, repository, base, stop)
+                                                    : fetch_http(location, repository, base, stop);
+    });
+  }
+
+  std::unique_ptr<Checkout> checkout(const Base& base, const Stop& stop) override {
+    return doing("checking out " + base.commit, [&] { return checkouts_.get(base.mirror, base.tree, stop); });
+  }
+
+  std::string instructions(const Base& base) override { return read_instructions(base.mirror, base.tree); }
+
+  std::unique_ptr<CommitBuilder> build_commit(const Base& base) override {
+    return make_commit_builder(base, {.author_name = options_.author_name,
+                                      .author_email = options_.author_email,
+                                      .scratch = options_.directory + "/checkouts/.new-" + crypto::random_token(9)});
+  }
+
+  Diff diff(const Base& base, const std::string& commit, std::int64_t max_bytes, const Stop& stop) override {
+    return doing("making the diff of " + commit, [&] { return diff_trees(base.mirror, base.tree, commit, max_bytes, stop); });
+  }
+
+  void push(const Base& base, const std::string& commit, const std::string& branch, const Stop& stop) override {
+    doing("pushing '" + branch + "'", [&] {
+      const Location location = parse_location(base.repository);
+      if (location.kind == Location::Kind::local) return push_to_local(base.mirror, location.path, commit, branch, stop);
+      NetworkRequest request = request_for(location, base.mirror);
+      request.operation = NetworkRequest::Operation::push;
+      request.commit = commit;
+      request.branch = branch;
+      network_.push(request, stop);
+    });
+  }
+
+ private:
+  NetworkRequest request_for(const Location& location, const std::string& git_dir) const {
+    NetworkRequest request;
+    request.git_dir = git_dir;
+    request.remote = location;
+    request.credential = credential_for(location, options_.credentials);
+    return request;
+  }
+
+  Base fetch_local(const Location& location, const std::string& repository, const std::string& base, const Stop& stop) {
+    const LocalSource source = LocalSource::open(location.path);
+    const std::string named = named_ref(base);
+    const std::string git_dir = mirrors_.path_of(source.path());
+    RemoteRefs refs;
+    mirrors_.refresh(git_dir, named, stop, [&] {
+      refs = source.refs(named);
+      if (refs.empty()) throw no_commits(location.path);
+      bring_local(source, refs, git_dir, named, stop);
+    });
+    Base found = resolve(git_dir, repository, base);
+    // Whoever named another base than what is checked out does not expect the work tree's changes in it.
+    git_oid head{};
+    const bool has_head = git_reference_name_to_id(&head, source.repository(), "HEAD") == 0;
+    if (has_head && hex_of(head) == found.commit) found.uncommitted_files = count_uncommitted(source, kMaxUncommitted, stop);
+    return found;
+  }
+
+  void bring_local(const LocalSource& source, const RemoteRefs& refs, const std::string& git_dir, const std::string& named,
+                   const Stop& stop) {
+    if (!std::filesystem::exists(git_dir)) {
+      return mirrors_.create(git_dir, [&](const std::string& temporary) {
+        // Objects borrowed from a third repository would be missing from links alone.
+        const bool borrows = source.has_alternates();
+        if (!borrows) link_objects(source.objects_dir(), temporary + "/objects", stop);
+        update_refs(open_mirror(temporary).get(), borrows ? bring_new(source, refs, temporary, named, stop) : refs, named);
+      });
+    }
+    const Repository mirror = open_mirror(git_dir);
+    update_refs(mirror.get(), has_tips(mirror.get(), refs) ? refs : bring_new(source, refs, git_dir, named, stop), named);
+  }
+
+  Base fetch_http(const Location& location, const std::string& repository, const std::string& base, const Stop& stop) {
+    const std::string named = named_ref(base);
+    const std::string git_dir = mirrors_.path_of(location.url);
+    mirrors_.refresh(git_dir, named, stop, [&] {
+      const auto bring = [&](const std::string& directory) {
+        NetworkRequest request = request_for(location, directory);
+        request.named = named;
+        const RemoteRefs refs = network_.fetch(request, stop);
+        if (refs.empty()) throw no_commits(location.url);
+        update_refs(open_mirror(directory).get(), refs, named);
+      };
+      if (!std::filesystem::exists(git_dir)) return mirrors_.create(git_dir, bring);
+      mirrors_.sweep(git_dir);
+      bring(git_dir);
+    });
+    return resolve(git_dir, repository, base);
+  }
+
+  Base resolve(const std::string& git_dir, const std::string& repository, const std::string& base) {
+    const Repository mirror = open_mirror(git_dir);
+    const Resolved found = resolve_base(mirror.get(), base, repository);
+    return {.repository = repository, .mirror = git_dir, .ref = found.ref, .commit = found.commit, .tree = found.tree};
+  }
+
+  CacheOptions options_;
+  Mirrors mirrors_;
+  CheckoutStore checkouts_;
+  Network network_;
+};
+
+}  // namespace
+
+std::unique_ptr<RepositoryCache> open_repository_cache(CacheOptions options) {
+  use_libgit2();
+  return std::make_unique<DiskRepositoryCache>(std::move(options));
+}
+
+}  // namespace forge::git
