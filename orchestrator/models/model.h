@@ -54,6 +54,7 @@ struct ModelRequest {
   std::vector<ChatMessage> messages;
   std::vector<ToolSpec> tools;
   std::int64_t max_output_tokens = 16'384;
+  int turn = 0;  ///< of the agent, for the trace; never sent; 0 = none
 };
 
 enum class StopReason { end_turn, tool_use, max_tokens, stop_sequence, pause_turn, refusal, context_overflow, other };

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "orchestrator/base/clock.h"
+#include "orchestrator/domain/job.h"
+#include "orchestrator/domain/trace.h"
+#include "orchestrator/models/model.h"
+#include "orchestrator/models/price_book.h"
+#include "orchestrator/models/providers.h"
+#include "orchestrator/store/store.h"
+
+namespace forge::egress {
+
+/// What happens to a budget when the model has no price.
+enum class Unpriced { refuse, allow };
+
+/// Caps beside the run's own budget; nothing = no cap.
+struct GatewayOptions {
+  std::optional<std::int64_t> job_nano_usd;
+  std::optional<std::int64_t> day_nano_usd;  ///< all jobs, by UTC day
+  Unpriced unpriced = Unpriced::refuse;
+  std::optional<Price> fallback;  ///< counts against budgets for models without a price; their stored cost stays null
+};
+
+/// Hands out models that are metered: the one place where usage is counted, priced, stored and stopped by a budget. Thread-safe.
+class Gateway {
+ public:
+  /// All references must outlive the gateway and its models.
+  Gateway(const models::ModelFactory& models, const models::PriceBook& prices, store::Store& store, const Clock& clock,
+          GatewayOptions options)
+      : models_(models), prices_(prices), store_(store), clock_(clock), options_(options) {}
+
+  /// Throws invalid_argument: no such model, a bad script, or a budget that could not be kept because the model has no price.
+  void check(const JobSpec& spec) const;
+
+  /// The job's model for one run. complete() checks every budget before it calls (budget_exhausted), stores a usage row and a `model`
+  /// event for each response, and both for what dropped attempts were billed. Warns once at 80 % of a budget.
+  /// `trace` must outlive the model.
+  std::unique_ptr<models::Model> model_for(const Job& job, const Run& run, TraceSink& trace) const;
+
+ private:
+  bool has_budget(const JobSpec& spec) const { return spec.budget_nano_usd || options_.job_nano_usd || options_.day_nano_usd; }
+
+  const models::ModelFactory& models_;
+  const models::PriceBook& prices_;
+  store::Store& store_;
+  const Clock& clock_;
+  const GatewayOptions options_;
+};
+
+}  // namespace forge::egress

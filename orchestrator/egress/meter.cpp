@@ -1,0 +1,57 @@
+#include "orchestrator/egress/meter.h"
+
+#include <utility>
+
+#include "orchestrator/base/error.h"
+
+namespace forge::egress {
+namespace {
+
+constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
+constexpr std::int64_t kWarnPercent = 80;
+
+}  // namespace
+
+Meter::Meter(store::Store& store, const Clock& clock, TraceSink& trace, const Job& job, const Run& run, const Caps& caps,
+             std::optional<models::PriceRow> row, std::optional<Price> fallback)
+    : store_(store), clock_(clock), trace_(trace), job_(job.id), run_(run.id), row_(std::move(row)), fallback_(std::move(fallback)) {
+  if (caps.run_nano_usd) caps_.push_back({"run", *caps.run_nano_usd});
+  if (caps.job_nano_usd) caps_.push_back({"job", *caps.job_nano_usd});
+  if (caps.day_nano_usd) caps_.push_back({"day", *caps.day_nano_usd});
+}
+
+std::int64_t Meter::spent_under(const Cap& cap) const {
+  if (cap.what == "job") return store_.spent_on_job_nano_usd(job_) + fallback_spent_;
+  // Other runs of the day count too; days are UTC.
+  if (cap.what == "day") return store_.spent_since_nano_usd(clock_.now_ms() / kDayMs * kDayMs) + fallback_spent_;
+  return run_spent_ + fallback_spent_;
+}
+
+void Meter::check() {
+  for (auto& cap : caps_) {
+    const std::int64_t spent = spent_under(cap);
+    if (spent >= cap.limit) {
+      trace_.append(trace::Budget{spent, cap.limit, cap.what + " exhausted"});
+      throw public_failure(ErrorCode::budget_exhausted,
+                           "the budget of the " + cap.what + " is spent: " + format_usd(spent) + " of " + format_usd(cap.limit));
+    }
+    if (!cap.warned && spent >= cap.limit / 100 * kWarnPercent) {
+      cap.warned = true;
+      trace_.append(trace::Budget{spent, cap.limit, cap.what + " warning"});
+    }
+  }
+}
+
+std::optional<std::int64_t> Meter::record(const std::string& request_id, const std::string& model, const Usage& usage) {
+  std::optional<std::int64_t> cost;
+  if (row_ && row_->price) cost = cost_nano_usd(usage, *row_->price);
+  if (cost) {
+    run_spent_ += *cost;
+  } else if (fallback_) {
+    fallback_spent_ += cost_nano_usd(usage, *fallback_);
+  }
+  store_.add_usage({run_, request_id, model, usage, cost, cost ? row_->hash : ""});
+  return cost;
+}
+
+}  // namespace forge::egress
