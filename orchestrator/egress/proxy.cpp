@@ -38,8 +38,8 @@ class Proxy::Server {
     resolver_ = std::jthread([this](std::stop_token token) { guarded("resolver", [&] { resolve_all(token); }); });
     server_ = std::jthread([this](std::stop_token token) {
       guarded("proxy", [&] { serve(Stop(std::move(token))); });
+      listener_.reset();  // first: who sees the end of a connection finds nobody to ask again
       connections_.clear();
-      listener_.reset();
       guarded("proxy's totals", [&] { network_.finish(); });
     });
   }
