@@ -76,7 +76,7 @@ struct Shape {
   json operator()(const trace::Finding& e) const { return {{"kind", e.kind}, {"path", e.path}, {"message", e.message}}; }
   json operator()(const trace::Limit& e) const { return {{"what", e.what}, {"value", e.value}, {"limit", e.limit}}; }
   json operator()(const trace::Budget& e) const {
-    return {{"spent_nano_usd", e.spent_nano_usd}, {"limit_nano_usd", e.limit_nano_usd}, {"action", e.action}};
+    return {{"spent_nano_usd", e.spent_nano_usd}, {"limit_nano_usd", e.limit_nano_usd}, {"action", e.action}, {"scope", e.scope}};
   }
   json operator()(const trace::Steer& e) const { return payload(e.text); }
   json operator()(const trace::Permission& e) const { return {{"tool", e.tool}, {"decision", e.decision}, {"message", e.message}}; }

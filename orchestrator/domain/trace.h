@@ -144,6 +144,7 @@ struct Budget {
   std::int64_t spent_nano_usd = 0;
   std::int64_t limit_nano_usd = 0;
   std::string action;
+  std::string scope = "run";  ///< whose budget: run, job, day
 };
 struct Steer {
   Payload text;

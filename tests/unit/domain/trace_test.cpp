@@ -48,7 +48,7 @@ std::vector<TraceData> examples() {
       trace::Verify{.command = "make test", .round = 1, .exit_code = 1, .output = {"1 failed\n"}, .duration_ms = 800},
       trace::Finding{.kind = "fifo", .path = "a/\xEF\xBF\xBD", .message = "left out of the commit"},
       trace::Limit{.what = "max_tokens", .value = 20'000'001, .limit = 20'000'000},
-      trace::Budget{.spent_nano_usd = 1'000'000'001, .limit_nano_usd = 1'000'000'000, .action = "stopped"},
+      trace::Budget{.spent_nano_usd = 1'000'000'001, .limit_nano_usd = 1'000'000'000, .action = "stopped", .scope = "job"},
       trace::Steer{{"Use the other library."}},
       trace::Permission{.tool = "bash", .decision = "allowed", .message = "by policy"},
       trace::Compaction{.tokens_before = 150'000, .tokens_after = 20'000, .summary = {"Parser fixed, tests left."}},
