@@ -60,7 +60,8 @@ class Attempt {
     tools_.log.warn("run step failed", {{"job", job_.id.str()}, {"run", run_.number}, {"step", what}, {"error", e.what()}});
     const bool stopped = e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out;
     const auto why = stopped ? outside_.why() : std::nullopt;
-    end_.reason = why.value_or(reason);
+    const bool lost = reason == Reason::agent_crash && e.code() == ErrorCode::unavailable;  // models report theirs as a result
+    end_.reason = why.value_or(lost ? Reason::sandbox_lost : reason);
     end_.error = why ? std::string(explain(*why)) : told(e, what);
   }
 

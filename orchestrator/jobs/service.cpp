@@ -121,11 +121,13 @@ class JobService final : public Service {
   std::size_t live_runs() override { return queue_->live(); }
 
  private:
-  void perform(const Job& job, const Run& run, LiveRun& live) {
+  void perform(const Job& job, Run run, LiveRun& live) {
     RunTrace trace(parts_.store, run.id, live.activity);
     StoredProgress progress(parts_.store, live.lease);
     store::RunEnd end;
     try {
+      run.branch = branch_name(job.id, run.number);
+      progress.learned({.branch = run.branch});
       const RunTools tools{parts_.git,
                            *parts_.drivers.at(job.spec.driver),
                            find_adapter(job.spec.adapter, parts_),

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "adapters/adapter.h"
+
+namespace forge::test {
+
+/// An agent that does what a test says: one function plays every prompt of every session.
+class FakeAdapter final : public adapters::AgentAdapter {
+ public:
+  using Play = std::function<adapters::AgentResult(const adapters::RunContext& context, const std::string& prompt, const Stop& stop)>;
+
+  explicit FakeAdapter(Play play) : play_(std::move(play)) {}
+  std::string_view name() const override { return "fake"; }
+  void check(const JobSpec&) const override {}
+  std::unique_ptr<adapters::AgentSession> start(const adapters::RunContext& context) override {
+    return std::make_unique<Session>(context, play_);
+  }
+
+ private:
+  class Session final : public adapters::AgentSession {
+   public:
+    Session(const adapters::RunContext& context, const Play& play) : context_(context), play_(play) {}
+    adapters::AgentResult prompt(const std::string& text, const Stop& stop) override { return play_(context_, text, stop); }
+
+   private:
+    const adapters::RunContext& context_;
+    const Play& play_;
+  };
+  const Play play_;
+};
+
+}  // namespace forge::test

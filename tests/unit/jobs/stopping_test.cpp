@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+
+#include "tests/unit/jobs/jobs_fixture.h"
+
+namespace forge::test {
+namespace {
+
+using adapters::AgentResult;
+using adapters::RunContext;
+using testing::HasSubstr;
+
+using StoppingTest = Jobs;
+
+/// An agent that writes a file, says that it is at work and then waits for its end.
+FakeAdapter::Play works_until_stopped(Gate& at_work) {
+  return [&at_work](const RunContext& context, const std::string&, const Stop& stop) {
+    context.sandbox.write_file("half.txt", "half\n", stop);
+    at_work.open();
+    context.sandbox.run({.argv = {"sleep", "60"}, .timeout = std::chrono::seconds(60)}, stop);
+    return AgentResult{};
+  };
+}
+
+TEST_F(StoppingTest, ACancelledRunIsDeadAndItsWorkIsKeptUnpushed) {
+  Gate at_work;
+  start(works_until_stopped(at_work));
+  const Job job = service_->create(me_, spec(), true);
+  ASSERT_TRUE(at_work.wait());
+  service_->cancel(me_, job.id.str());
+  ASSERT_TRUE(wait_for_ends(1));
+  const Job ended = service_->get(job.id.str());
+  EXPECT_EQ(ended.state, JobState::cancelled);
+  EXPECT_EQ(ended.last_run->reason, Reason::cancelled);
+  EXPECT_THAT(service_->diff(job.id.str(), 0), HasSubstr("+half"));
+  EXPECT_FALSE(ended.last_run->pushed);
+  EXPECT_EQ(driver_.counts().live(), 0);
+}
+
+TEST_F(StoppingTest, AQueuedRunIsCancelledWithoutEverStarting) {
+  start(writes("a", "a"), {.concurrency = 0});
+  const Job job = service_->create(me_, spec(), true);
+  EXPECT_EQ(service_->cancel(me_, job.id.str()).state, JobState::cancelled);
+  EXPECT_EQ(driver_.counts().acquired, 0);
+}
+
+TEST_F(StoppingTest, AnEndedJobCannotBeCancelled) {
+  start(writes("a.txt", "a\n"));
+  const Job job = run_to_end(spec());
+  try {
+    service_->cancel(me_, job.id.str());
+    FAIL() << "cancelled an ended job";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::conflict);
+  }
+  EXPECT_EQ(service_->get(job.id.str()).state, JobState::succeeded);
+}
+
+TEST_F(StoppingTest, ACancelDuringSetupEndsTheRunAsCancelled) {
+  start(writes("a", "a"));
+  Gate in_setup;
+  const auto watching = service_->subscribe([&](const JobId&, const TraceEvent& event) {
+    if (event.type == TraceType::state && event.data_json.find("\"to\":\"running\"") != std::string::npos) in_setup.open();
+  });
+  JobSpec asked = spec();
+  asked.setup = {"sleep 60"};
+  const Job job = service_->create(me_, asked, true);
+  ASSERT_TRUE(in_setup.wait());
+  service_->cancel(me_, job.id.str());
+  ASSERT_TRUE(wait_for_ends(1));
+  EXPECT_EQ(service_->get(job.id.str()).state, JobState::cancelled);
+}
+
+TEST_F(StoppingTest, ACancelWhileFinalizingLeavesOneClearEnd) {
+  start(writes("a.txt", "a\n"));
+  Gate finalizing;
+  const auto watching = service_->subscribe([&](const JobId&, const TraceEvent& event) {
+    if (event.type == TraceType::state && event.data_json.find("\"to\":\"finalizing\"") != std::string::npos) finalizing.open();
+  });
+  const Job job = service_->create(me_, spec(), true);
+  ASSERT_TRUE(finalizing.wait());
+  try {
+    service_->cancel(me_, job.id.str());
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::conflict);  // it had ended already
+  }
+  ASSERT_TRUE(wait_for_ends(1));
+  const Job ended = service_->get(job.id.str());
+  EXPECT_TRUE(is_final(ended.state));
+  EXPECT_EQ(ended.last_run->pushed, ended.state == JobState::succeeded);
+}
+
+TEST_F(StoppingTest, TheTimeLimitEndsTheRunAndKeepsItsWork) {
+  Gate at_work;
+  start(works_until_stopped(at_work));
+  JobSpec asked = spec();
+  asked.limits.time_limit_s = 1;
+  const Job job = run_to_end(asked);
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.last_run->reason, Reason::timeout);
+  EXPECT_THAT(service_->diff(job.id.str(), 0), HasSubstr("+half"));
+}
+
+TEST_F(StoppingTest, AnAgentThatSaysNothingForTheStallLimitIsEnded) {
+  Gate at_work;
+  start(works_until_stopped(at_work));
+  JobSpec asked = spec();
+  asked.limits.stall_limit_s = 1;
+  const Job job = run_to_end(asked);
+  EXPECT_EQ(job.last_run->reason, Reason::no_output);
+}
+
+TEST_F(StoppingTest, AToolAtWorkIsNotSilence) {
+  start([](const RunContext& context, const std::string&, const Stop& stop) {
+    context.trace.append(trace::ToolCall{"1", "bash", {"{}"}});
+    context.sandbox.run({.argv = {"sleep", "3"}}, stop);
+    context.trace.append(trace::ToolResult{.id = "1", .name = "bash", .output = {""}});
+    return AgentResult{Reason::completed, "", ""};
+  });
+  JobSpec asked = spec();
+  asked.limits.stall_limit_s = 1;
+  EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::no_changes);
+}
+
+TEST_F(StoppingTest, NoMoreRunsAtOnceThanTheLimit) {
+  Guarded<int> at_work;
+  Gate go;
+  start(
+      [&](const RunContext&, const std::string&, const Stop&) {
+        {
+          auto count = at_work.lock();
+          ++*count;
+          count.notify_all();
+        }
+        go.wait();
+        return AgentResult{Reason::completed, "", ""};
+      },
+      {.concurrency = 2});
+  std::vector<Job> jobs;
+  for (int i = 0; i < 3; ++i) jobs.push_back(service_->create(me_, spec(), true));
+  {
+    auto count = at_work.lock();
+    ASSERT_TRUE(count.wait_until({}, SteadyClock::now() + std::chrono::seconds(8), [](int n) { return n == 2; }));
+  }
+  EXPECT_EQ(service_->live_runs(), 2u);
+  EXPECT_EQ(service_->get(jobs[2].id.str()).state, JobState::queued);
+  go.open();
+  EXPECT_TRUE(wait_for_ends(3));
+}
+
+TEST_F(StoppingTest, ARunWhoseProcessDiedIsInterruptedAtTheNextStart) {
+  const Job job = store_->insert_job(spec(), "tester", true);
+  ASSERT_TRUE(store_->claim_run(clock_.now_ms() + 30'000));
+  start(writes("a", "a"));
+  const Job ended = service_->get(job.id.str());
+  EXPECT_EQ(ended.state, JobState::failed);
+  EXPECT_EQ(ended.last_run->reason, Reason::interrupted);
+}
+
+TEST_F(StoppingTest, ARunThatLostItsLeaseWritesNothingAnyMore) {
+  Gate at_work;
+  Gate go_on;
+  start([&](const RunContext& context, const std::string&, const Stop& stop) {
+    context.sandbox.write_file("late.txt", "late\n", stop);
+    at_work.open();
+    go_on.wait();
+    return AgentResult{Reason::completed, "too late", ""};
+  });
+  const Job job = service_->create(me_, spec(), true);
+  ASSERT_TRUE(at_work.wait());
+  store_->end_interrupted();  // what another process does when it takes over
+  go_on.open();
+  service_->drain(Stop::after(std::chrono::seconds(8)));
+  const Job ended = service_->get(job.id.str());
+  EXPECT_EQ(ended.last_run->reason, Reason::interrupted);
+  EXPECT_EQ(ended.last_run->summary, "");
+  EXPECT_EQ(repo_.git({"branch", "--list", "forge/*"}), "");
+}
+
+TEST_F(StoppingTest, ADrainThatRunsOutInterruptsWhatIsLeft) {
+  Gate at_work;
+  start(works_until_stopped(at_work));
+  const Job job = service_->create(me_, spec(), true);
+  ASSERT_TRUE(at_work.wait());
+  service_->drain(Stop::after(std::chrono::milliseconds(10)));
+  EXPECT_EQ(service_->live_runs(), 0u);
+  EXPECT_EQ(service_->get(job.id.str()).last_run->reason, Reason::interrupted);
+}
+
+}  // namespace
+}  // namespace forge::test
