@@ -8,7 +8,6 @@ namespace forge::egress {
 namespace {
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
-constexpr std::int64_t kWarnPercent = 80;
 
 }  // namespace
 
@@ -27,18 +26,23 @@ std::int64_t Meter::spent_under(const Cap& cap) const {
   return run_spent_ + fallback_spent_;
 }
 
-void Meter::check() {
-  for (auto& cap : caps_) {
+void Meter::warn() {
+  for (Cap& cap : caps_) {
     const std::int64_t spent = spent_under(cap);
-    if (spent >= cap.limit) {
-      trace_.append(trace::Budget{spent, cap.limit, cap.what + " exhausted"});
-      throw public_failure(ErrorCode::budget_exhausted,
-                           "the budget of the " + cap.what + " is spent: " + format_usd(spent) + " of " + format_usd(cap.limit));
-    }
-    if (!cap.warned && spent >= cap.limit / 100 * kWarnPercent) {
-      cap.warned = true;
-      trace_.append(trace::Budget{spent, cap.limit, cap.what + " warning"});
-    }
+    if (cap.warned || spent < cap.limit - cap.limit / 5) continue;
+    cap.warned = true;
+    trace_.append(trace::Budget{spent, cap.limit, "warned", cap.what});
+  }
+}
+
+void Meter::check() {
+  warn();
+  for (const Cap& cap : caps_) {
+    const std::int64_t spent = spent_under(cap);
+    if (spent < cap.limit) continue;
+    trace_.append(trace::Budget{spent, cap.limit, "stopped", cap.what});
+    throw public_failure(ErrorCode::budget_exhausted,
+                         "the budget of the " + cap.what + " is spent: " + format_usd(spent) + " of " + format_usd(cap.limit));
   }
 }
 
@@ -51,6 +55,7 @@ std::optional<std::int64_t> Meter::record(const std::string& request_id, const s
     fallback_spent_ += cost_nano_usd(usage, *fallback_);
   }
   store_.add_usage({run_, request_id, model, usage, cost, cost ? row_->hash : ""});
+  warn();
   return cost;
 }
 

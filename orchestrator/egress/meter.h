@@ -27,7 +27,8 @@ class Meter {
 
   /// Before each call. Throws budget_exhausted, naming the cap and what was spent.
   void check();
-  /// After each response, also a dropped one that was billed: stores the row; returns its cost, nothing when unpriced.
+  /// After each response, also a dropped one that was billed: stores the row; returns its cost, nothing when unpriced. Appends a `budget`
+  /// event, once per cap, from 80 % on: the agent hears it with the results of its turn.
   std::optional<std::int64_t> record(const std::string& request_id, const std::string& model, const Usage& usage);
 
  private:
@@ -36,6 +37,7 @@ class Meter {
     std::int64_t limit = 0;
     bool warned = false;
   };
+  void warn();
   /// Nano-dollars spent under `cap` so far.
   std::int64_t spent_under(const Cap& cap) const;
 

@@ -38,7 +38,7 @@ UniqueFd connect_to_loopback(int port) {
   return fd;
 }
 
-LoopbackServer::LoopbackServer(Handler handler) {
+TcpServer::TcpServer(Handler handler) {
   Listener made = listen_on_loopback();
   listener_ = std::move(made.fd);
   port_ = made.port;

@@ -19,10 +19,10 @@ Listener listen_on_loopback();
 UniqueFd connect_to_loopback(int port);
 
 /// Serves connections one after the other on a thread until it dies. A handler that throws ends its connection only.
-class LoopbackServer {
+class TcpServer {
  public:
   using Handler = std::function<void(int connection, const Stop& stop)>;
-  explicit LoopbackServer(Handler handler);
+  explicit TcpServer(Handler handler);
   int port() const { return port_; }
 
  private:

@@ -6,6 +6,7 @@
 #include "orchestrator/base/error.h"
 #include "tests/support/dummy_sandbox.h"
 #include "tests/support/loopback.h"
+#include "tests/support/soon.h"
 #include "tests/support/trace_recorder.h"
 
 namespace forge::egress {
@@ -15,8 +16,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-Stop soon() { return Stop::after(std::chrono::seconds(8)); }
-
+using test::soon;
 struct Rig {
   std::unique_ptr<Log> log = make_null_log();
   test::TraceRecorder trace;

@@ -9,6 +9,7 @@
 
 #include "orchestrator/base/error.h"
 #include "tests/support/loopback.h"
+#include "tests/support/soon.h"
 #include "tests/support/trace_recorder.h"
 
 namespace forge::egress {
@@ -18,8 +19,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::connect_to_loopback;
 using test::listen_on_loopback;
-using test::LoopbackServer;
 using test::read_until;
+using test::TcpServer;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,8 +28,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-Stop soon() { return Stop::after(seconds(8)); }
-
+using test::soon;
 /// Names of the tests and what they stand for.
 std::vector<Address> fake_names(const std::string& host, const Stop&) {
   const auto to = [](std::initializer_list<const char*> texts) {
@@ -54,7 +54,7 @@ class ProxyTest : public testing::Test {
   }
   void allow(const std::vector<std::string>& hosts) { options.allow = HostRules::parse(hosts, "allow"); }
   /// Allows the server by its port and lets the proxy dial loopback.
-  void allow_server(const LoopbackServer& server, const std::string& name = "server.test") {
+  void allow_server(const TcpServer& server, const std::string& name = "server.test") {
     allow({name + ":" + std::to_string(server.port())});
     options.allow_private_for_tests = true;
     authority = name + ":" + std::to_string(server.port());
@@ -86,7 +86,7 @@ void echo_request(int connection, const Stop& stop) {
 }
 
 TEST_F(ProxyTest, TunnelsBothWaysAndPassesTheEndOfEachSide) {
-  const LoopbackServer server([](int connection, const Stop& stop) {
+  const TcpServer server([](int connection, const Stop& stop) {
     const std::string all = read_all(connection, 1 << 20, stop);  // to the client's end
     write_all(connection, "got " + all, stop);
   });
@@ -101,7 +101,7 @@ TEST_F(ProxyTest, TunnelsBothWaysAndPassesTheEndOfEachSide) {
 }
 
 TEST_F(ProxyTest, PassesBytesThatCameWithTheHead) {
-  const LoopbackServer server([](int connection, const Stop& stop) { write_all(connection, read_until(connection, "!", stop), stop); });
+  const TcpServer server([](int connection, const Stop& stop) { write_all(connection, read_until(connection, "!", stop), stop); });
   allow_server(server);
   start();
   EXPECT_THAT(ask(connect_line() + "early!"), EndsWith("\r\n\r\nearly!"));
@@ -109,7 +109,7 @@ TEST_F(ProxyTest, PassesBytesThatCameWithTheHead) {
 
 TEST_F(ProxyTest, CarriesMuchDataBothWaysAtOnce) {
   constexpr std::size_t kBytes = 8 << 20;
-  const LoopbackServer server([](int connection, const Stop& stop) {
+  const TcpServer server([](int connection, const Stop& stop) {
     while (true) {
       const std::string piece = read_some(connection, 65536, stop);
       if (piece.empty()) return;
@@ -133,7 +133,7 @@ TEST_F(ProxyTest, CarriesMuchDataBothWaysAtOnce) {
 }
 
 TEST_F(ProxyTest, ForwardsAPlainRequestInOriginForm) {
-  const LoopbackServer server(echo_request);
+  const TcpServer server(echo_request);
   allow_server(server);
   start();
   EXPECT_EQ(ask("GET http://" + authority + "/x?y HTTP/1.1\r\nHost: evil.org\r\nConnection: keep-alive\r\n\r\n"),
@@ -142,7 +142,7 @@ TEST_F(ProxyTest, ForwardsAPlainRequestInOriginForm) {
 
 TEST_F(ProxyTest, NeverForwardsASecondRequestOfOneConnection) {
   std::promise<std::string> seen;
-  const LoopbackServer server([&](int connection, const Stop& stop) {
+  const TcpServer server([&](int connection, const Stop& stop) {
     std::string all = read_until(connection, "body", stop);
     write_all(connection, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst", stop);
     ::shutdown(connection, SHUT_WR);
@@ -206,7 +206,7 @@ TEST_F(ProxyTest, TakesOtherSpellingsOfLoopbackForNames) {
 }
 
 TEST_F(ProxyTest, DialsTheAddressThatWasCheckedAndAsksOnce) {
-  const LoopbackServer server(echo_request);
+  const TcpServer server(echo_request);
   allow_server(server);
   std::atomic<int> asked{0};
   options.resolve = [&](const std::string& host, const Stop& stop) {
@@ -219,7 +219,7 @@ TEST_F(ProxyTest, DialsTheAddressThatWasCheckedAndAsksOnce) {
 }
 
 TEST_F(ProxyTest, TriesTheNextAddress) {
-  const LoopbackServer server(echo_request);
+  const TcpServer server(echo_request);
   allow_server(server, "two.test");
   start();
   EXPECT_THAT(ask("GET http://" + authority + "/ HTTP/1.1\r\n\r\n"), HasSubstr("200 OK"));
@@ -235,7 +235,7 @@ TEST_F(ProxyTest, SaysThatANameHasNoAddressOrNobodyListens) {
 }
 
 TEST_F(ProxyTest, LogsEachDecisionOnceAndTheBytesAtTheEnd) {
-  const LoopbackServer server(echo_request);
+  const TcpServer server(echo_request);
   allow_server(server);
   start();
   for (int i = 0; i < 2; ++i) {
@@ -268,7 +268,7 @@ TEST_F(ProxyTest, TakesAHeadAtTheLimitAndRefusesOneByteMore) {
 
 TEST_F(ProxyTest, PassesBytesUpToTheLimitAndNoneAbove) {
   const std::string body(1000, 'x');
-  const LoopbackServer server([&](int connection, const Stop& stop) {
+  const TcpServer server([&](int connection, const Stop& stop) {
     read_until(connection, "\r\n\r\n", stop);
     write_all(connection, body, stop);
   });
@@ -307,7 +307,7 @@ TEST_F(ProxyTest, EndsAClientThatDoesNotFinishItsHead) {
 }
 
 TEST_F(ProxyTest, EndsAConnectionWithoutTraffic) {
-  const LoopbackServer server([](int connection, const Stop& stop) { read_all(connection, 100, stop); });
+  const TcpServer server([](int connection, const Stop& stop) { read_all(connection, 100, stop); });
   allow_server(server);
   options.limits.idle_time = milliseconds(50);
   start();
