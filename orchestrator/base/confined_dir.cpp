@@ -37,6 +37,7 @@ int raw_openat2(int directory, const char* path, int flags) {
   return static_cast<int>(fd);
 }
 
+/// The kernel's refusals in words: ELOOP and EXDEV are RESOLVE_NO_SYMLINKS and RESOLVE_BENEATH at work.
 Error confined_failure(const std::string& path, int error) {
   const std::string what = "opening '" + path + "' below a confined directory";
   if (error == ELOOP) return {ErrorCode::invalid_argument, what + ": it is or passes a symbolic link"};
@@ -108,6 +109,7 @@ Level list(UniqueFd directory, const std::string& path, std::size_t& room) {
   return level;
 }
 
+// O_NONBLOCK for the case that a FIFO took the folder's place.
 constexpr int kListFlags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
 
 }  // namespace
@@ -122,6 +124,7 @@ void ConfinedDir::walk(const std::string& path, std::size_t max_entries, const s
                        const std::function<void(const std::string&)>& visit_unreadable) const {
   std::size_t room = max_entries;
   // No descriptor stays open on the way down: a deep tree must not eat the process's descriptors. Each open is confined on its own.
+  // An explicit stack, because the tree decides how deep it is.
   std::vector<Level> levels;
   const auto enter = [&](const std::string& directory) {
     if (levels.size() >= kMaxDepth) throw Error(ErrorCode::limit_exceeded, "a directory tree is too deep");
@@ -131,6 +134,7 @@ void ConfinedDir::walk(const std::string& path, std::size_t max_entries, const s
       levels.push_back(list(std::move(fd), directory, room));
     } else if (error == EACCES || error == EPERM) {
       if (visit_unreadable) visit_unreadable(directory);
+      // Below the start, a folder that is gone or became something else is no failure: the tree may be changing under us.
     } else if (levels.empty() || (error != ENOENT && error != ENOTDIR && error != ELOOP)) {
       throw confined_failure(directory, error);
     }

@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 19> kNames{"invalid_argument",
                                                   "internal"};
 static_assert(kNames.size() == static_cast<std::size_t>(ErrorCode::internal) + 1);
 
+/// What a caller can react to. Whatever is not listed is our own fault or one that nobody can react to: internal.
 ErrorCode code_of_errno(int value) {
   switch (value) {
     case ENOENT:
@@ -67,6 +68,7 @@ std::optional<ErrorCode> parse_error_code(std::string_view name) {
 }
 
 Error public_failure(ErrorCode code, std::string message) {
+  // Taken before the message is moved: evaluation order is not ours to rely on.
   std::string text = message;
   return Error(code, std::move(message)).for_client(std::move(text));
 }

@@ -83,6 +83,7 @@ void set_nonblocking(int fd, bool on) {
   checked(::fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK), "setting descriptor flags");
 }
 
+// A loop, because poll() also returns for the watch, for signals, and after a day.
 void wait_ready(int fd, short events, const Stop& stop) {
   const StopWatch watch(stop);
   while (true) {
@@ -103,7 +104,9 @@ std::string read_some(int fd, std::size_t most, const Stop& stop) {
       data.resize(static_cast<std::size_t>(got));
       return data;
     }
+    // A peer that died with unread data resets; for a reader that is the end like any other.
     if (errno == ECONNRESET) return {};
+    // Not ready after all: another reader was first, or the checksum of a datagram was wrong.
     if (errno != EINTR && !would_block(errno)) throw system_failure("reading", errno);
   }
 }
@@ -119,6 +122,7 @@ std::string read_all(int fd, std::size_t max_bytes, const Stop& stop) {
   }
 }
 
+// send() alone knows MSG_NOSIGNAL; other descriptors than sockets take the long way.
 ssize_t write_without_signal(int fd, std::string_view data) {
   const ssize_t sent = ::send(fd, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   return sent < 0 && errno == ENOTSOCK ? write_masked(fd, data) : sent;
@@ -139,12 +143,14 @@ void write_all(int fd, std::string_view data, const Stop& stop) {
 
 void send_message(int socket, std::string_view data, std::span<const int> fds) {
   if (fds.size() > kMostDescriptors) throw Error(ErrorCode::internal, "too many descriptors in one message");
+  // sendmsg() does not write through the pointer, it only has no const in its type.
   iovec part{const_cast<char*>(data.data()), data.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)> control{};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   if (!fds.empty()) {
+    // The kernel takes control messages only at their exact padded length.
     header.msg_control = control.data();
     header.msg_controllen = CMSG_SPACE(fds.size_bytes());
     cmsghdr* rights = CMSG_FIRSTHDR(&header);
@@ -177,6 +183,7 @@ std::optional<Message> receive_message(int socket, std::size_t max_bytes, const 
     if (got < 0 && (errno == EINTR || would_block(errno))) continue;
     if (got < 0 && errno == ECONNRESET) return {};
     if (got < 0) throw system_failure("receiving a message", errno);
+    // Owned before anything is checked: descriptors of a refused message are closed, not leaked.
     for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr; rights = CMSG_NXTHDR(&header, rights)) {
       if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
       const std::size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxDepth = 64;
 
+/// What stands there instead, for people; never the value itself, which may be long or secret.
 std::string_view found(const json& value) {
   switch (value.type()) {
     case json::value_t::null: return "null";
@@ -39,6 +40,7 @@ Error wrong_type(std::string path, std::string_view expected, const json& value)
 std::int64_t integer_in(const json& value, const std::string& path, std::int64_t least, std::int64_t most) {
   const std::string range = fmt::format("an integer from {} to {}", least, most);
   if (!value.is_number_integer()) throw wrong_type(path, range, value);
+  // nlohmann keeps numbers above INT64_MAX unsigned, and get<int64>() would wrap them.
   const bool too_large = value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
   if (too_large || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
     throw bad_input(path, fmt::format("expected {}, found {}", range, value.dump()));
@@ -83,6 +85,7 @@ JsonReader::JsonReader(const json& object, std::string path) : object_(object), 
 std::string JsonReader::path_of(std::string_view key) const { return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key); }
 
 const json* JsonReader::find(std::string_view key) {
+  // Remembered also when absent: finish() must know every name that is allowed.
   asked_.emplace_back(key);
   const auto it = object_.find(asked_.back());
   return it == object_.end() || it->is_null() ? nullptr : &*it;
@@ -146,6 +149,7 @@ void JsonReader::finish() const {
 }
 
 json parse_json(std::string_view text, std::string_view what) {
+  // "Unexpected end at byte 1" would be true and of no help.
   if (trim(text).empty()) throw bad_input("", fmt::format("{} is empty where JSON was expected", what));
   Strictness strictness(what);
   try {

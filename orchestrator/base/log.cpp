@@ -59,6 +59,7 @@ class StderrLog final : public Log {
  public:
   StderrLog(LogLevel least, const Redactor* redactor)
       : least_(least), redactor_(redactor), lines_("forge", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+    // spdlog gives the lock and the sink; the line is ours from brace to brace.
     lines_.set_pattern("%v");
     lines_.set_level(spdlog::level::trace);
   }

@@ -89,6 +89,8 @@ FORGE_CHILD_SIDE bool place_descriptors(ChildPlan* plan) {
   return true;
 }
 
+/// Everything between birth and execve, in this order: the session before anything can be signalled, the memory limit last but the
+/// signals, because it already counts for us.
 FORGE_CHILD_SIDE bool become(ChildPlan* plan) {
   plan->step = ChildStep::session;
   if (plan->new_session && ::syscall(SYS_setsid) < 0) return false;
@@ -127,6 +129,7 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
+/// Pointers for execve; valid as long as `texts`. A NUL would cut an argument short without a word.
 std::vector<char*> c_strings(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -167,6 +170,7 @@ std::vector<Gap> gaps_between(const std::vector<Placement>& placements) {
   return gaps;
 }
 
+/// The failed step in words, for the error that the caller sees.
 std::string describe(ChildStep step, const SpawnOptions& options) {
   switch (step) {
     case ChildStep::session: return "making a session for '" + options.argv[0] + "'";
@@ -178,6 +182,7 @@ std::string describe(ChildStep step, const SpawnOptions& options) {
   return "starting a command";
 }
 
+/// For children whose end interests nobody: the destructor and a failed start. Must not throw.
 void reap_silently(pid_t pid) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -201,6 +206,7 @@ Exit reap(pid_t pid) {
 Child Child::spawn(const SpawnOptions& options) {
   if (options.argv.empty() || !options.argv[0].starts_with('/'))
     throw Error(ErrorCode::internal, "a command needs an absolute path as its first argument");
+  // All that can fail or allocate happens here, before there is a child.
   const UniqueFd null_fd = checked_fd(::open("/dev/null", O_RDWR | O_CLOEXEC), "opening /dev/null");
   const std::vector<char*> argv = c_strings(options.argv);
   const std::vector<char*> env = c_strings(options.env);
@@ -279,6 +285,7 @@ Exit Child::terminate(std::chrono::milliseconds grace) {
 
 void Child::signal(int number) {
   if (exit_ || !pid_fd_) return;
+  // Safe by number: the child is not reaped yet, so neither its pid nor its group can belong to others.
   if (group_) {
     ::kill(-pid_, number);
   } else {

@@ -19,6 +19,7 @@ struct Shape {
   bool keep_prefix = false;
 };
 
+// GitHub, GitLab, Anthropic, OpenAI, AWS, Google, Slack, npm, E2B, Daytona, Forge, and what stands in HTTP headers.
 constexpr std::array kShapes{
     Shape{"ghp_", "._-", 36},
     Shape{"gho_", "._-", 36},

@@ -34,6 +34,7 @@ class Pump {
     set_nonblocking(in_.write.get(), true);
     options.fds.emplace_back(in_.read.get(), 0);
   }
+  /// Closes our copies of the child's ends: only then do the pipes end with it.
   void started() {
     out_.write.reset();
     err_.write.reset();
@@ -55,6 +56,7 @@ class Pump {
         if (errno == EINTR) continue;
         throw system_failure("waiting for a command", errno);
       }
+      // Read once more after the end was seen: drain() then takes what is left.
       ended = polled[0].revents != 0;
       if (polled[1].revents != 0) take(out_.read, out);
       if (polled[2].revents != 0) take(err_.read, err);

@@ -37,6 +37,7 @@ Stop Stop::shorter(SteadyClock::duration at_most) const { return Stop(token_, st
 milliseconds Stop::remaining() const {
   constexpr milliseconds kDay = std::chrono::hours(24);
   if (deadline_ == SteadyClock::time_point::max()) return kDay;
+  // Rounded up: a zero for the last fraction would make poll() spin.
   const auto left = std::chrono::ceil<milliseconds>(deadline_ - SteadyClock::now());
   return std::clamp(left, milliseconds(0), kDay);
 }

@@ -50,6 +50,8 @@ Sequence sequence_at(std::string_view bytes, std::size_t at) {
   return {lead.tails + 1, true};
 }
 
+// A character has at most three tail bytes; more of them in a row are broken text, where any place is as good.
+
 /// Moves `at` back to the first byte of the character it stands in.
 std::size_t back_to_character(std::string_view text, std::size_t at) {
   for (int steps = 0; steps < 3 && at > 0 && at < text.size() && is_tail_byte(static_cast<unsigned char>(text[at])); ++steps) --at;
@@ -85,10 +87,12 @@ std::size_t tail_begin(std::string_view text, std::size_t max_bytes, std::size_t
   return begin;
 }
 
+/// `percent` of `whole` without the overflow of whole * percent.
 std::size_t share_of(std::size_t whole, int percent) {
   return whole / 100 * static_cast<std::size_t>(percent) + whole % 100 * static_cast<std::size_t>(percent) / 100;
 }
 
+/// Levenshtein, with one row of the table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -136,6 +140,7 @@ HeadTail cut_middle(std::string_view text, std::size_t max_bytes, std::size_t ma
   const int share = std::clamp(head_share, 0, 100);
   const std::size_t head_bytes = share_of(max_bytes, share);
   const std::size_t head_lines = share_of(max_lines, share);
+  // The tail is looked for behind the head, so that the two never overlap.
   const std::size_t head = head_length(text, head_bytes, head_lines);
   const std::string_view rest = text.substr(head);
   const std::size_t begin = tail_begin(rest, max_bytes - head_bytes, max_lines - head_lines);

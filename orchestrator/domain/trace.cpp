@@ -23,6 +23,7 @@ json or_null(const std::optional<T>& value) {
 
 json payload(const Payload& value) { return {{"text", value.text}}; }
 
+/// In the order of TraceData. The names are those of docs/api.md and of the golden files: changing one breaks readers.
 struct Shape {
   json operator()(const trace::State& e) const {
     return {{"from", name_of(e.from)}, {"to", name_of(e.to)}, {"reason", e.reason ? json(name_of(*e.reason)) : json()}, {"note", e.note}};
@@ -97,6 +98,7 @@ std::optional<TraceType> parse_trace_type(std::string_view name) {
   return {};
 }
 
+// The static_assert in the header keeps both lists equally long, the golden files keep them in the same order.
 TraceType type_of(const TraceData& data) { return static_cast<TraceType>(data.index()); }
 
 json to_json(const TraceData& data) { return std::visit(Shape{}, data); }

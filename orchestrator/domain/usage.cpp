@@ -34,6 +34,7 @@ Price::Tier row_for(const Usage& usage, const Price& price) {
                   .output = price.output,
                   .cache_read = price.cache_read,
                   .cache_write = price.cache_write};
+  // What came out does not choose the row.
   const Wide prompt = Wide{usage.input} + usage.cache_read + usage.cache_write;
   for (const Price::Tier& tier : price.tiers)
     if (prompt > tier.input_tokens_above) row = tier;
@@ -83,6 +84,7 @@ std::string format_usd(std::optional<std::int64_t> nano_usd) {
 
 std::int64_t parse_usd(const std::string& text, const std::string& field) {
   const auto refuse = [&](const std::string& why) { return bad_input(field, why, "an amount in dollars, for example 1.5"); };
+  // By hand and not by strtod: a binary fraction would not be the amount that was typed.
   const std::string_view whole = std::string_view(text).substr(0, text.find('.'));
   std::string fraction = whole.size() == text.size() ? "0" : text.substr(whole.size() + 1);
   if (!all_digits(whole) || !all_digits(fraction)) throw refuse("not an amount of dollars");
