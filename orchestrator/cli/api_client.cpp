@@ -1,0 +1,215 @@
+#include "orchestrator/cli/api_client.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/json_reader.h"
+#include "orchestrator/net/sse_parser.h"
+
+namespace forge::cli {
+namespace {
+
+using nlohmann::json;
+
+// The largest answer is a diff: 64 MiB, longer as JSON.
+constexpr std::size_t kAnswerBytes = 160U << 20;
+// The server sends a sign of life every 15 s; three missed ones mean that nobody is there.
+constexpr auto kStreamSilence = std::chrono::seconds(50);
+
+std::string run_path(const std::string& id, int run) {
+  const std::string job = "/api/v1/jobs/" + url_escape(id);
+  return run == 0 ? job : job + "/runs/" + std::to_string(run);
+}
+
+[[noreturn]] void not_forge(const Endpoint& endpoint, int status) {
+  throw Error(ErrorCode::unavailable, fmt::format("{} answered {} without an error object", endpoint.shown(), status))
+      .for_client(fmt::format("{} answered {}, and not as Forge does", endpoint.shown(), status))
+      .with_hint("is that the address of a Forge server?");
+}
+
+json parsed(const Endpoint& endpoint, int status, const std::string& body) {
+  try {
+    return parse_json(body, "the answer of the server");
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::invalid_argument) throw;
+    not_forge(endpoint, status);
+  }
+}
+
+std::string text_field(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::int64_t number_field(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+/// Throws what an answer with an error status says.
+[[noreturn]] void throw_answer(const Endpoint& endpoint, int status, const std::string& body) {
+  const json answer = parsed(endpoint, status, body);
+  const auto error = answer.is_object() ? answer.find("error") : answer.end();
+  if (!answer.is_object() || error == answer.end() || !error->is_object()) not_forge(endpoint, status);
+  const std::string message = text_field(*error, "message");
+  const ErrorCode code = parse_error_code(text_field(*error, "code")).value_or(ErrorCode::internal);
+  std::string hint = text_field(*error, "hint");
+  if (code == ErrorCode::unauthenticated && hint.empty())
+    hint = "give a token with --token or FORGE_TOKEN; `forge token create` on the server makes one";
+  throw Error(code, message).for_client(message).in_field(text_field(*error, "field")).with_hint(hint);
+}
+
+/// Gives failures of the connection a text for people.
+template <typename Body>
+decltype(auto) reaching(const Endpoint& endpoint, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::unavailable || !e.client_text().empty()) throw;
+    throw Error(e.code(), e.what())
+        .for_client(fmt::format("no answer from {}: {}", endpoint.shown(), e.what()))
+        .with_hint(endpoint.socket.empty() ? "check the address, and that the server is up"
+                                           : "is the process that owns the data directory still there?");
+  }
+}
+
+TokenInfo token_from(const json& object) {
+  return {.id = text_field(object, "id"),
+          .name = text_field(object, "name"),
+          .role = text_field(object, "role"),
+          .created_ms = number_field(object, "created_ms"),
+          .last_used_ms = number_field(object, "last_used_ms"),
+          .revoked = object.value("revoked", false),
+          .secret = text_field(object, "secret")};
+}
+
+}  // namespace
+
+std::string url_escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return escaped;
+}
+
+ApiClient::ApiClient(Endpoint endpoint) : endpoint_(std::move(endpoint)), http_(net::HttpLimits{.max_body_bytes = kAnswerBytes}) {
+  while (endpoint_.url.ends_with('/')) endpoint_.url.pop_back();
+  if (!endpoint_.socket.empty()) endpoint_.url = "http://localhost";
+}
+
+net::HttpRequest ApiClient::request(const std::string& method, const std::string& path) const {
+  net::HttpRequest request{.method = method, .url = endpoint_.url + path, .unix_socket = endpoint_.socket};
+  if (!endpoint_.token.empty()) request.headers.push_back({"Authorization", "Bearer " + endpoint_.token});
+  return request;
+}
+
+json ApiClient::call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop) {
+  return reaching(endpoint_, [&] {
+    net::HttpRequest request = this->request(method, path);
+    request.headers.push_back({"Accept", "application/json"});
+    if (method == "POST") request.headers.push_back({"Content-Type", "application/json"});
+    request.body = body;
+    const net::HttpResponse answer = http_.fetch(request, stop);
+    if (answer.head.status / 100 != 2) throw_answer(endpoint_, answer.head.status, answer.body);
+    if (answer.head.status == 204) return json();
+    return parsed(endpoint_, answer.head.status, answer.body);
+  });
+}
+
+std::string ApiClient::get_text(const std::string& path, const std::string& accept, const Stop& stop) {
+  return reaching(endpoint_, [&] {
+    net::HttpRequest request = this->request("GET", path);
+    request.headers.push_back({"Accept", accept});
+    net::HttpResponse answer = http_.fetch(request, stop);
+    if (answer.head.status != 200) throw_answer(endpoint_, answer.head.status, answer.body);
+    return std::move(answer.body);
+  });
+}
+
+Job ApiClient::create(const JobRequest& request, const JobSpec& unsaid, const Stop& stop) {
+  return job_from_json(call("POST", "/api/v1/jobs", dump_json(to_json(request, unsaid)), stop));
+}
+
+Job ApiClient::job(const std::string& id, const Stop& stop) { return job_from_json(call("GET", run_path(id, 0), "", stop)); }
+
+JobPage ApiClient::jobs(const JobFilter& filter, const Stop& stop) {
+  std::string path = "/api/v1/jobs?limit=" + std::to_string(filter.limit);
+  if (filter.state) path += "&state=" + std::string(name_of(*filter.state));
+  if (!filter.repository.empty()) path += "&repository=" + url_escape(filter.repository);
+  if (!filter.cursor.empty()) path += "&cursor=" + url_escape(filter.cursor);
+  return job_page_from_json(call("GET", path, "", stop));
+}
+
+Job ApiClient::new_run(const std::string& id, const Stop& stop) {
+  call("POST", run_path(id, 0) + "/run", "{}", stop);
+  return job(id, stop);
+}
+
+Job ApiClient::cancel(const std::string& id, const Stop& stop) {
+  return job_from_json(call("POST", run_path(id, 0) + "/cancel", "{}", stop));
+}
+
+Run ApiClient::run(const std::string& id, int run, const Stop& stop) {
+  if (run != 0) return run_from_json(call("GET", run_path(id, run), "", stop));
+  const Job found = job(id, stop);
+  if (!found.last_run) throw public_failure(ErrorCode::not_found, fmt::format("job {} has not run yet", found.id.str()));
+  return *found.last_run;
+}
+
+TracePage ApiClient::trace(const std::string& id, int run, std::int64_t after, int limit, const Stop& stop) {
+  return trace_page_from_json(call("GET", fmt::format("{}/trace?cursor={}&limit={}", run_path(id, run), after, limit), "", stop));
+}
+
+std::string ApiClient::diff(const std::string& id, int run, const Stop& stop) {
+  return get_text(run_path(id, run) + "/diff", "text/x-diff", stop);
+}
+
+RunCost ApiClient::cost(const std::string& id, int run, const Stop& stop) {
+  return run_cost_from_json(call("GET", run_path(id, run) + "/cost", "", stop));
+}
+
+void ApiClient::events(const std::string& id, int run, std::int64_t after, const std::function<void(const TraceEvent&)>& hear,
+                       const Stop& stop) {
+  net::HttpRequest request = this->request("GET", run_path(id, run) + "/events");
+  request.headers.push_back({"Accept", "text/event-stream"});
+  request.headers.push_back({"Last-Event-ID", std::to_string(after)});
+  // A connection of its own: the other one stays free for a cancel meanwhile, and an event stream never ends by size.
+  net::HttpClient http(net::HttpLimits{.idle = kStreamSilence, .max_body_bytes = std::numeric_limits<std::size_t>::max()});
+  int status = 0;
+  std::string refusal;
+  net::SseParser parser([&](const net::SseEvent& event) { hear(trace_event_from_json(parse_json(event.data, "an event"))); },
+                        {.max_total_bytes = 0});
+  const net::HttpReceiver receiver{.head = [&](const net::HttpHead& head) { status = head.status; },
+                                   .body =
+                                       [&](std::string_view piece) {
+                                         if (status == 200)
+                                           parser.feed(piece);
+                                         else if (refusal.size() < (64U << 10))
+                                           refusal += piece;
+                                       }};
+  reaching(endpoint_, [&] { http.stream(request, receiver, stop); });
+  if (status != 200) throw_answer(endpoint_, status, refusal);
+}
+
+TokenInfo ApiClient::create_token(const std::string& name, const std::string& role, const Stop& stop) {
+  return token_from(call("POST", "/api/v1/tokens", dump_json({{"name", name}, {"role", role}}), stop));
+}
+
+std::vector<TokenInfo> ApiClient::tokens(const Stop& stop) {
+  std::vector<TokenInfo> tokens;
+  const json answer = call("GET", "/api/v1/tokens", "", stop);
+  for (const auto& item : answer.at("items")) tokens.push_back(token_from(item));
+  return tokens;
+}
+
+TokenInfo ApiClient::revoke_token(const std::string& id_or_name, const Stop& stop) {
+  return token_from(call("DELETE", "/api/v1/tokens/" + url_escape(id_or_name), "", stop));
+}
+
+}  // namespace forge::cli

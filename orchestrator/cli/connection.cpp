@@ -1,0 +1,66 @@
+#include "orchestrator/cli/connection.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/ids.h"
+#include "orchestrator/base/text.h"
+
+namespace forge::cli {
+namespace {
+
+std::string token_of(const ServerChoice& choice) {
+  if (!choice.token.empty()) return choice.token;
+  const char* variable = std::getenv("FORGE_TOKEN");
+  return variable == nullptr ? "" : variable;
+}
+
+bool is_loopback_url(const std::string& url) {
+  for (const char* prefix : {"http://127.", "http://localhost", "http://[::1]"})
+    if (url.starts_with(prefix)) return true;
+  return false;
+}
+
+Endpoint remote(Context& context, const ServerChoice& choice) {
+  if (!choice.url.starts_with("http://") && !choice.url.starts_with("https://"))
+    throw bad_input("--server", fmt::format("--server must be an http or https URL, not \"{}\"", choice.url),
+                    "for example http://127.0.0.1:8700");
+  Endpoint endpoint{.url = choice.url, .socket = {}, .token = token_of(choice)};
+  if (!endpoint.token.empty() && !choice.url.starts_with("https://") && !is_loopback_url(choice.url))
+    context.console.note("warning: the token goes to " + endpoint.shown() + " without encryption");
+  return endpoint;
+}
+
+}  // namespace
+
+std::vector<Option> server_options(ServerChoice& choice) {
+  return {
+      {.name = "--server",
+       .value = "URL",
+       .help = "Work through that server instead of this machine's data directory",
+       .target = &choice.url,
+       .group = "Server"},
+      {.name = "--token",
+       .value = "TOKEN",
+       .help = "Token for --server; better in FORGE_TOKEN",
+       .target = &choice.token,
+       .group = "Server"},
+  };
+}
+
+Connection connect(Context& context, const ServerChoice& choice, EngineUse use) {
+  if (!choice.url.empty()) return {nullptr, ApiClient(remote(context, choice))};
+  EngineAccess access = context.services.open_engine(use, context.stop);
+  return {std::move(access.own), ApiClient({.url = {}, .socket = access.socket, .token = {}})};
+}
+
+std::string job_id(const std::string& text) {
+  std::string id = lower_ascii(text);
+  if (!is_id_prefix(id))
+    throw bad_input("", fmt::format("\"{}\" is not a job's id", one_line(text, 60)), "6 to 26 letters and digits; `forge jobs` lists them");
+  return id;
+}
+
+}  // namespace forge::cli
