@@ -16,7 +16,7 @@
 namespace forge::httpd {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t kBodyPieceBytes = 64 << 10;
 
 /// Writes at once what the socket takes, as nearly every answer is, and waits only for the rest.
 void send_all(int fd, std::string_view data, const Stop& stop) {
@@ -142,7 +142,7 @@ std::optional<Refusal> Exchange::read_body() {
   const Stop deadline = stop_.shorter(options_.body_deadline);
   try {
     while (request_.body.size() < length) {
-      const std::string piece = read_some(connection_.socket.get(), std::min(kReadBytes, length - request_.body.size()), deadline);
+      const std::string piece = read_some(connection_.socket.get(), std::min(kBodyPieceBytes, length - request_.body.size()), deadline);
       if (piece.empty()) return Refusal{400, ErrorCode::invalid_argument, "the body ended early", {}};
       request_.body += piece;
     }

@@ -7,8 +7,6 @@
 
 namespace forge::httpd {
 
-using Phase = HubStream::Phase;
-
 bool HubState::append(const HubStreamPtr& stream, const Event& event, std::size_t ring_bytes) {
   const std::string text = frame(event);
   if (stream->buffered() != 0 && stream->buffered() + text.size() > ring_bytes) return false;
@@ -19,7 +17,7 @@ bool HubState::append(const HubStreamPtr& stream, const Event& event, std::size_
 }
 
 void HubState::want_read(const HubStreamPtr& stream, std::size_t ring_bytes) {
-  if (stream->phase != Phase::behind || stream->reading || stream->buffered() > ring_bytes / 2) return;
+  if (stream->phase != HubStream::Phase::behind || stream->reading || stream->buffered() > ring_bytes / 2) return;
   stream->reading = true;
   to_read.push_back(stream);
 }
@@ -30,7 +28,7 @@ void HubState::mark_dirty(const HubStreamPtr& stream) {
 }
 
 void HubState::remove(const HubStreamPtr& stream) {
-  stream->phase = Phase::ending;
+  stream->phase = HubStream::Phase::ending;
   streams.erase(stream->id);
   const auto topic = topics.find(stream->spec.topic);
   if (topic == topics.end()) return;
@@ -40,27 +38,27 @@ void HubState::remove(const HubStreamPtr& stream) {
 
 void HubState::deliver(const HubStreamPtr& stream, const EventSource::Batch& batch, std::size_t ring_bytes) {
   stream->reading = false;
-  if (stream->phase != Phase::behind) return;
+  if (stream->phase != HubStream::Phase::behind) return;
   for (const Event& event : batch.events)
     if (!append(stream, event, ring_bytes)) return want_read(stream, ring_bytes);
   if (batch.end) {
     stream->queued += frame(*batch.end);
-    stream->phase = Phase::ending;
+    stream->phase = HubStream::Phase::ending;
     return mark_dirty(stream);
   }
   const bool published_meanwhile = stream->seen_seq > stream->last_seq;
   if (batch.more || (published_meanwhile && !batch.events.empty())) return want_read(stream, ring_bytes);
   // Published and not stored cannot be waited for: the source would be asked for ever.
   stream->last_seq = std::max(stream->last_seq, stream->seen_seq);
-  stream->phase = Phase::live;
+  stream->phase = HubStream::Phase::live;
 }
 
 void HubState::publish(const HubStreamPtr& stream, const Event& event, std::size_t ring_bytes) {
   stream->seen_seq = std::max(stream->seen_seq, event.seq);
-  if (stream->phase != Phase::live || event.seq <= stream->last_seq) return;
+  if (stream->phase != HubStream::Phase::live || event.seq <= stream->last_seq) return;
   const bool next = event.seq == stream->last_seq + 1;
   if (next && append(stream, event, ring_bytes) && !event.last) return;
-  stream->phase = Phase::behind;  // a gap, a full ring, or the end, which the source tells
+  stream->phase = HubStream::Phase::behind;  // a gap, a full ring, or the end, which the source tells
   want_read(stream, ring_bytes);
 }
 

@@ -12,10 +12,9 @@
 namespace forge::httpd {
 namespace {
 
-using Phase = HubStream::Phase;
 using std::chrono::milliseconds;
 
-constexpr int kEventsAtOnce = 256;
+constexpr int kStreamsAtOnce = 256;
 constexpr std::string_view kHeartbeat = ":\n\n";
 
 }  // namespace
@@ -30,11 +29,11 @@ void HubWriter::run(const std::stop_token& token) {
   // A quarter of the shorter interval: late by that much at most.
   const auto beat = std::max(milliseconds(1), std::min(options_.heartbeat, options_.stall) / 4);
   next_tick_ = SteadyClock::now() + beat;
-  std::array<epoll_event, kEventsAtOnce> events{};
+  std::array<epoll_event, kStreamsAtOnce> events{};
   while (!token.stop_requested()) {
     const auto left = std::chrono::ceil<milliseconds>(next_tick_ - SteadyClock::now());
     const int timeout = mine_.empty() ? -1 : static_cast<int>(std::max(milliseconds(0), left).count());
-    const int ready = ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, timeout);
+    const int ready = ::epoll_wait(epoll_.get(), events.data(), kStreamsAtOnce, timeout);
     if (ready < 0 && errno != EINTR) throw system_failure("waiting for event streams", errno);
     for (int i = 0; i < ready; ++i) on_event(events[static_cast<std::size_t>(i)].data.u64, events[static_cast<std::size_t>(i)].events);
     take_lists();
@@ -80,7 +79,7 @@ HubWriter::Taken HubWriter::take(const HubStreamPtr& stream) {
   state->want_read(stream, options_.ring_bytes);
   if (!state->to_read.empty()) state.notify_all();
   if (stream->in_flight != 0) return Taken::something;
-  return stream->phase == Phase::ending ? Taken::end : Taken::nothing;
+  return stream->phase == HubStream::Phase::ending ? Taken::end : Taken::nothing;
 }
 
 void HubWriter::flush(const HubStreamPtr& stream) {
@@ -125,7 +124,7 @@ void HubWriter::tick() {
     auto state = state_.lock();
     for (const auto& [id, stream] : mine_) {
       if (stream->buffered() != 0 && now - stream->progress >= options_.stall) stalled.push_back(stream);
-      if (stream->buffered() != 0 || stream->phase == Phase::ending || now - stream->progress < options_.heartbeat) continue;
+      if (stream->buffered() != 0 || stream->phase == HubStream::Phase::ending || now - stream->progress < options_.heartbeat) continue;
       stream->queued += kHeartbeat;
       state->mark_dirty(stream);
     }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/clock.h"
+#include "orchestrator/base/log.h"
+#include "orchestrator/domain/access.h"
+#include "orchestrator/domain/job_control.h"
+#include "orchestrator/domain/limits.h"
+#include "orchestrator/httpd/event_hub.h"
+#include "orchestrator/httpd/site.h"
+#include "orchestrator/metrics/metrics.h"
+
+/// The HTTP door: /api/v1 as docs/api.md describes it.
+namespace forge::http {
+
+/// A template that jobs may name.
+struct TemplateEntry {
+  std::string name;
+  std::string kind;  ///< host, tree, image
+  std::string description;
+  std::vector<std::string> packages;
+  SandboxLimits limits;
+};
+
+struct ApiParts {
+  JobControl& jobs;
+  AccessControl& access;
+  httpd::EventHub& hub;
+  metrics::Registry& metrics;
+  const Clock& clock;
+  Log& log;
+  /// Throws unavailable or busy when Forge cannot do its work now: /readyz.
+  std::function<void()> check_ready;
+};
+
+struct ApiOptions {
+  JobSpec defaults;  ///< what a job takes that its request does not name
+  std::vector<TemplateEntry> templates;
+  std::vector<std::string> allow_local;  ///< prefixes of local paths that callers over TCP may name
+  std::string public_url;                ///< empty: only loopback names are answered to
+  std::size_t max_body_bytes = 8 << 20;
+  std::string version;
+};
+
+/// What a server serves. Listens to `parts.jobs` as long as it lives; must outlive the server, whose stop ends the streams.
+/// Throws bad_input for a malformed public URL.
+std::unique_ptr<httpd::Site> make_api(ApiParts parts, ApiOptions options);
+
+}  // namespace forge::http

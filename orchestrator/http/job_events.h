@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "orchestrator/base/clock.h"
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/domain/job_control.h"
+#include "orchestrator/httpd/event_hub.h"
+
+namespace forge::http {
+
+/// The latest events of all jobs, numbered for the stream of everything. Numbers begin with the process's start time, so that a
+/// position of an earlier process is never mistaken for one of this.
+class RecentEvents {
+ public:
+  static constexpr std::size_t kEvents = 4096;
+  static constexpr std::size_t kBytes = 4 << 20;
+
+  explicit RecentEvents(std::int64_t now_ms) : next_seq_(now_ms * 1000) {}
+  httpd::Event add(std::string data);
+  /// Events after `seq`; when some of them are gone, one event `reset` instead, whose reader has to fetch everything anew.
+  httpd::EventSource::Batch after(std::int64_t seq);
+  std::int64_t last_seq();
+
+ private:
+  struct Window {
+    std::deque<httpd::Event> events;
+    std::size_t bytes = 0;
+  };
+  std::int64_t next_seq_;  // guarded by window_
+  Guarded<Window> window_;
+};
+
+/// Carries stored trace events from the engine to the event hub, and opens streams.
+class JobEvents {
+ public:
+  JobEvents(JobControl& jobs, httpd::EventHub& hub, const Clock& clock);
+  JobEvents(const JobEvents&) = delete;
+  JobEvents& operator=(const JobEvents&) = delete;
+
+  /// Stream of one run, from the event after `after`; ends with `event: end`.
+  httpd::EventStream of_run(const JobId& job, int run, std::int64_t after);
+  /// Stream of all jobs; `after` nothing = from now on.
+  httpd::EventStream of_all(std::optional<std::int64_t> after);
+
+ private:
+  void happened(const JobId& job, const TraceEvent& event);
+
+  JobControl& jobs_;
+  httpd::EventHub& hub_;
+  std::shared_ptr<RecentEvents> recent_;  // shared with the streams' sources, which the hub owns
+  std::shared_ptr<void> subscription_;    // last: ends before what it uses
+};
+
+}  // namespace forge::http

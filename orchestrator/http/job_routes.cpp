@@ -1,0 +1,100 @@
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/json_reader.h"
+#include "orchestrator/crypto/crypto.h"
+#include "orchestrator/domain/job_json.h"
+#include "orchestrator/http/body.h"
+#include "orchestrator/http/remote_rules.h"
+#include "orchestrator/http/routes.h"
+
+namespace forge::http {
+namespace {
+
+using httpd::Access;
+using httpd::Method;
+using httpd::Request;
+using httpd::Response;
+using nlohmann::json;
+
+constexpr std::size_t kNoteBytes = 32 << 10;
+
+Response create_job(Services& services, const Request& request, const Stop& stop) {
+  const Principal& who = *request.principal;
+  const JobRequest wanted = job_request_from_json(json_body(request), services.options.defaults);
+  if (!who.local) check_remote_spec(wanted.spec, services.options.defaults, services.options.allow_local);
+  const auto create = [&] { return services.parts.jobs.create(who, wanted.spec, wanted.start).id.str(); };
+  const auto key = request.header("idempotency-key");
+  if (key && (key->empty() || key->size() > Idempotency::kKeyBytes)) throw bad_input("", "the Idempotency-Key is not 1 to 200 bytes long");
+  const std::string id =
+      key ? services.idempotency.once(who.name + '\n' + std::string(*key), crypto::sha256_hex(request.body), create, stop) : create();
+  return json_answer(to_json(services.parts.jobs.get(id)), 201).with("Location", "/api/v1/jobs/" + id);
+}
+
+Response list_jobs(JobControl& jobs, const Request& request) {
+  JobFilter filter;
+  if (const auto state = request.query_value("state")) {
+    filter.state = parse_job_state(*state);
+    if (!filter.state)
+      throw bad_input("state", "is not a state of a job",
+                      "created, queued, leased, preparing, running, finalizing, succeeded, no_changes, failed or cancelled");
+  }
+  filter.repository = request.query_value("repository").value_or("");
+  filter.cursor = request.query_value("cursor").value_or("");
+  filter.limit = static_cast<int>(request.query_integer("limit", 1, 200).value_or(filter.limit));
+  return json_answer(to_json(jobs.list(filter)));
+}
+
+NewRunKind parse_kind(const std::optional<std::string>& name) {
+  if (!name || *name == "retry") return NewRunKind::retry;
+  if (*name == "follow_up") return NewRunKind::follow_up;
+  if (*name == "fork") return NewRunKind::fork;
+  throw bad_input("kind", "is not a kind of run", "retry, follow_up or fork");
+}
+
+Response start_run(JobControl& jobs, const Request& request) {
+  const json body = optional_json_body(request);
+  JsonReader reader(body);
+  const NewRunKind kind = parse_kind(reader.optional_text("kind"));
+  const std::string note = reader.optional_text("note").value_or("");
+  reader.finish();
+  if (note.size() > kNoteBytes) throw bad_input("note", "longer than " + std::to_string(kNoteBytes) + " bytes");
+  return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), kind, note)), 201);
+}
+
+Response cancel_job(JobControl& jobs, const Request& request) {
+  JsonReader(optional_json_body(request)).finish();
+  return json_answer(to_json(jobs.cancel(*request.principal, request.param("id"))), 202);
+}
+
+}  // namespace
+
+void add_job_routes(httpd::Router& router, Services& services) {
+  JobControl& jobs = services.parts.jobs;
+  router.add({.method = Method::post,
+              .pattern = "/api/v1/jobs",
+              .access = Access::at_least(Role::operator_),
+              .handler = [&services](const Request& request, const Stop& stop) { return create_job(services, request, stop); },
+              .body_bytes = services.options.max_body_bytes});
+  router.add({.method = Method::get,
+              .pattern = "/api/v1/jobs",
+              .access = Access::at_least(Role::viewer),
+              .handler = [&jobs](const Request& request, const Stop&) { return list_jobs(jobs, request); },
+              .query = {"state", "repository", "limit", "cursor"}});
+  router.add({.method = Method::get,
+              .pattern = "/api/v1/jobs/{id}",
+              .access = Access::at_least(Role::viewer),
+              .handler = [&jobs](const Request& request, const Stop&) { return json_answer(to_json(jobs.get(request.param("id")))); }});
+  router.add({.method = Method::post,
+              .pattern = "/api/v1/jobs/{id}/run",
+              .access = Access::at_least(Role::operator_),
+              .handler = [&jobs](const Request& request, const Stop&) { return start_run(jobs, request); },
+              .body_bytes = kSmallBodyBytes});
+  router.add({.method = Method::post,
+              .pattern = "/api/v1/jobs/{id}/cancel",
+              .access = Access::at_least(Role::operator_),
+              .handler = [&jobs](const Request& request, const Stop&) { return cancel_job(jobs, request); },
+              .body_bytes = kSmallBodyBytes});
+}
+
+}  // namespace forge::http

@@ -1,0 +1,60 @@
+#include "orchestrator/http/remote_rules.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+
+namespace forge::http {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFileUrl = "file://";
+constexpr std::string_view kScript = "scripted:";
+
+/// The local path that a repository names, or nothing when it is reached over the network.
+std::optional<std::string> local_path(const std::string& repository) {
+  const std::string lower = lower_ascii(repository);
+  if (lower.starts_with(kFileUrl)) return repository.substr(kFileUrl.size());
+  if (lower.starts_with("http://") || lower.starts_with("https://")) return {};
+  return repository;  // whatever else it is, git might take it for a path
+}
+
+Error forbidden(const char* field, const std::string& message) {
+  return public_failure(ErrorCode::permission_denied, message)
+      .in_field(field)
+      .with_hint("repositories.allow_local in the server's configuration lists what callers over the network may name");
+}
+
+}  // namespace
+
+bool is_below(const std::string& path, const std::vector<std::string>& prefixes) {
+  const auto resolved = [](const std::string& text) -> std::optional<fs::path> {
+    if (!text.starts_with('/')) return {};
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(text, error);
+    if (error) return {};
+    return whole.has_filename() ? whole : whole.parent_path();
+  };
+  const auto target = resolved(path);
+  if (!target) return false;
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) {
+    const auto root = resolved(prefix);
+    if (!root) return false;
+    const auto [left, right] = std::mismatch(root->begin(), root->end(), target->begin(), target->end());
+    return left == root->end();
+  });
+}
+
+void check_remote_spec(const JobSpec& spec, const JobSpec& defaults, const std::vector<std::string>& allow_local) {
+  if (const auto path = local_path(spec.repository); path && !is_below(*path, allow_local))
+    throw forbidden("repository", "this server does not let remote callers name that local path");
+  if (spec.model.starts_with(kScript) && spec.model != defaults.model && !is_below(spec.model.substr(kScript.size()), allow_local))
+    throw forbidden("model", "this server does not let remote callers name that model script");
+  if (spec.driver == "none" && defaults.driver != "none")
+    throw public_failure(ErrorCode::permission_denied, "remote callers may not run jobs without a sandbox").in_field("driver");
+}
+
+}  // namespace forge::http

@@ -1,0 +1,119 @@
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+#include "orchestrator/domain/job_json.h"
+#include "orchestrator/http/body.h"
+#include "orchestrator/http/routes.h"
+#include "orchestrator/httpd/static_file.h"
+
+namespace forge::http {
+namespace {
+
+using httpd::Access;
+using httpd::Method;
+using httpd::Request;
+using httpd::Response;
+using nlohmann::json;
+
+/// A diff larger than this is left out of the JSON answer: text/x-diff has it whole.
+constexpr std::size_t kInlineDiffBytes = 4 << 20;
+
+Response list_runs(JobControl& jobs, const Request& request) {
+  json items = json::array();
+  for (const Run& run : jobs.runs(request.param("id"))) items.push_back(to_json(run));
+  return whole_list(std::move(items));
+}
+
+Response show_trace(JobControl& jobs, const Request& request) {
+  constexpr std::int64_t kMost = INT64_MAX;
+  // `cursor` is what every list understands; here it is the same number as `after`.
+  const auto after = request.query_integer("after", 0, kMost);
+  const auto cursor = request.query_integer("cursor", 0, kMost);
+  if (after && cursor) throw bad_input("cursor", "after and cursor say the same thing", "give one of them");
+  const int limit = static_cast<int>(request.query_integer("limit", 1, 1000).value_or(200));
+  const std::int64_t from = after ? *after : cursor.value_or(0);
+  return httpd::json_response(200, trace_page_json(jobs.trace(request.param("id"), run_number(request), from, limit)));
+}
+
+bool wants_plain_diff(const Request& request) {
+  for (const std::string& part : split(request.header("accept").value_or(""), ',')) {
+    const std::string type = lower_ascii(trim(part.substr(0, part.find(';'))));
+    if (type == "application/json") return false;  // whichever is named first
+    if (type == "text/x-diff" || type == "text/plain") return true;
+  }
+  return false;
+}
+
+Response show_diff(JobControl& jobs, const Request& request) {
+  const Run run = jobs.run(request.param("id"), run_number(request));
+  std::string text = jobs.diff(run.job.str(), run.number);
+  if (wants_plain_diff(request)) return httpd::text_response(200, "text/x-diff; charset=utf-8", std::move(text)).with("Vary", "Accept");
+  const CleanText clean = text.size() <= kInlineDiffBytes ? to_utf8(text) : CleanText{};
+  json answer = {{"job", run.job.str()},
+                 {"run", run.number},
+                 {"stat", to_json(run).at("diff_stat")},
+                 {"base_commit", to_json(run).at("base_commit")},
+                 {"head_commit", to_json(run).at("head_commit")},
+                 {"bytes", text.size()},
+                 {"replaced", clean.replaced},
+                 {"text", text.size() <= kInlineDiffBytes ? json(clean.text) : json(nullptr)}};
+  return json_answer(answer).with("Vary", "Accept");
+}
+
+Response show_cost(JobControl& jobs, const Request& request) {
+  return json_answer(to_json(jobs.cost(request.param("id"), run_number(request))));
+}
+
+Response show_blob(JobControl& jobs, const Request& request) {
+  const std::string& blob = request.param("blob");
+  std::string data = jobs.blob(request.param("id"), run_number(request), blob);
+  // Its name is its content: a copy never gets old. What is in it came out of a sandbox and must not run in a browser.
+  const std::string etag = '"' + blob + '"';
+  const char* const type = is_utf8(data) ? "text/plain; charset=utf-8" : "application/octet-stream";
+  Response response = has_etag(request, etag) ? Response{.status = 304, .headers = {}, .body = {}, .writer = {}, .events = {}}
+                                              : httpd::text_response(200, type, std::move(data));
+  return std::move(response)
+      .with("ETag", etag)
+      .with("Cache-Control", "private, max-age=31536000, immutable")
+      .with("Content-Security-Policy", "sandbox; default-src 'none'");
+}
+
+Response show_run(JobControl& jobs, const Request& request) {
+  return json_answer(to_json(jobs.run(request.param("id"), run_number(request))));
+}
+
+using Show = Response (*)(JobControl&, const Request&);
+
+}  // namespace
+
+int run_number(const Request& request) {
+  const auto found = request.params.find("n");
+  if (found == request.params.end()) return 0;
+  const std::string& text = found->second;
+  const bool digits = text.size() <= 6 && text.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || text.front() == '0') throw bad_input("n", "is not the number of a run", "1, 2, ...");
+  return std::stoi(text);
+}
+
+void add_run_routes(httpd::Router& router, Services& services) {
+  JobControl& jobs = services.parts.jobs;
+  const auto add = [&](const std::string& pattern, Show show, std::vector<std::string> query = {}) {
+    router.add({.method = Method::get,
+                .pattern = pattern,
+                .access = Access::at_least(Role::viewer),
+                .handler = [&jobs, show](const Request& request, const Stop&) { return show(jobs, request); },
+                .query = std::move(query)});
+  };
+  add("/api/v1/jobs/{id}/runs", list_runs);
+  add("/api/v1/jobs/{id}/runs/{n}", show_run);
+  // The short forms mean the latest run.
+  for (const std::string run : {"/api/v1/jobs/{id}", "/api/v1/jobs/{id}/runs/{n}"}) {
+    add(run + "/trace", show_trace, {"after", "cursor", "limit"});
+    add(run + "/diff", show_diff);
+    add(run + "/cost", show_cost);
+    add(run + "/blobs/{blob}", show_blob);
+  }
+}
+
+}  // namespace forge::http
