@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostDelayMs = 600'000;
 constexpr double kMostRetryAfterS = 86'400;
-constexpr std::int64_t kMostTokens = 1'000'000'000;
+constexpr std::int64_t kMostScriptTokens = 1'000'000'000;
 constexpr std::int64_t kMostTimes = 1'000;
 constexpr std::size_t kMostFileBytes = 16 << 20;
 
@@ -48,7 +48,7 @@ Usage read_usage(JsonReader& step) {
   const json* entry = step.find("usage");
   if (entry == nullptr) return {};
   JsonReader reader(*entry, step.path_of("usage"));
-  const auto count = [&](std::string_view key) { return reader.optional_integer(key, 0, kMostTokens).value_or(0); };
+  const auto count = [&](std::string_view key) { return reader.optional_integer(key, 0, kMostScriptTokens).value_or(0); };
   const Usage usage{
       .input = count("input"), .output = count("output"), .cache_read = count("cache_read"), .cache_write = count("cache_write")};
   reader.finish();

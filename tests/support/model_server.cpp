@@ -16,20 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-/// One prepared answer that is not the script's.
-struct Verbatim {
-  std::string bytes;
-  bool stream = false;
-};
-
-struct Shared {
-  std::vector<SeenRequest> requests;
-  ModelFaults faults;
-  std::deque<ModelFaults> faults_once;
-  std::deque<Verbatim> verbatim;
-  std::map<std::size_t, std::int64_t> errors_told;  // by step
-};
-
 /// What the server needs to know of one request.
 struct Asked {
   ModelAnswer answer;
@@ -107,6 +93,21 @@ void send_error(Connection& connection, ModelFormat format, int status, const st
 }  // namespace
 
 struct ModelServer::State {
+  /// One prepared answer that is not the script's.
+  struct Verbatim {
+    std::string bytes;
+    bool stream = false;
+  };
+
+  struct Shared {
+    std::vector<SeenRequest> requests;
+    std::function<void(const SeenRequest&)> heard;
+    ModelFaults faults;
+    std::deque<ModelFaults> faults_once;
+    std::deque<Verbatim> verbatim;
+    std::map<std::size_t, std::int64_t> errors_told;  // by step
+  };
+
   explicit State(std::string_view script_json) : steps(read_model_script(script_json)) {}
 
   void serve(Connection& connection);
@@ -117,13 +118,13 @@ struct ModelServer::State {
   bool tells_error(std::size_t number, const ModelStep& step);
 
   std::vector<ModelStep> steps;
-  std::function<void(const SeenRequest&)> heard;
   Guarded<Shared> shared;
   std::unique_ptr<LoopbackServer> server;  // last: its threads use all of the above
 };
 
 void ModelServer::State::serve(Connection& connection) {
   while (auto request = connection.read_request()) {
+    const auto heard = shared.lock()->heard;
     if (heard) heard(*request);
     if (!answer(connection, *request)) return;
   }
@@ -180,7 +181,7 @@ bool ModelServer::State::play(Connection& connection, const Asked& asked) {
   return send_stream(connection, model_events(step, asked.answer, faults), faults, asked.request_number);
 }
 
-std::optional<Verbatim> ModelServer::State::next_verbatim() {
+std::optional<ModelServer::State::Verbatim> ModelServer::State::next_verbatim() {
   auto locked = shared.lock();
   if (locked->verbatim.empty()) return {};
   Verbatim next = std::move(locked->verbatim.front());
@@ -220,7 +221,7 @@ int ModelServer::port() const { return state_->server->port(); }
 std::string ModelServer::url() const { return state_->server->url(); }
 int ModelServer::connections() const { return state_->server->connections(); }
 std::vector<SeenRequest> ModelServer::requests() const { return state_->shared.lock()->requests; }
-void ModelServer::on_request(std::function<void(const SeenRequest&)> heard) { state_->heard = std::move(heard); }
+void ModelServer::on_request(std::function<void(const SeenRequest&)> heard) { state_->shared.lock()->heard = std::move(heard); }
 void ModelServer::set_faults(const ModelFaults& faults) { state_->shared.lock()->faults = faults; }
 void ModelServer::fault_once(const ModelFaults& faults) { state_->shared.lock()->faults_once.push_back(faults); }
 void ModelServer::stream_once(std::string events) { state_->shared.lock()->verbatim.push_back({std::move(events), true}); }

@@ -90,7 +90,8 @@ TEST(ModelServer, RunsAsAProgramUntilItIsTold) {
   write_file(dir / "script.json", R"([{"text": "hi"}])");
   Pipe out = make_pipe();
   SpawnOptions options;
-  options.argv = {FORGE_BIN_DIR "/scripted-model-server", "--script", dir / "script.json", "--log", dir / "log.jsonl", "--fault", "crlf"};
+  const std::string program = FORGE_BIN_DIR "/scripted-model-server";
+  options.argv = {program, "--script", dir / "script.json", "--log", dir / "log.jsonl", "--fault", "crlf"};
   options.fds = {{out.write.get(), 1}};
   Child child = Child::spawn(options);
   out.write.reset();

@@ -34,7 +34,7 @@ const char* const kUsage =
 const char* const kDone = "[DONE]";
 
 /// "id name arguments parsed" of each call that the fragments make.
-std::vector<std::string> calls_of(std::vector<std::string> fragments, const std::string& reason = "tool_calls") {
+std::vector<std::string> calls_of(const std::vector<std::string>& fragments, const std::string& reason = "tool_calls") {
   std::vector<std::string> events;
   for (const std::string& fragment : fragments) events.push_back(call(fragment));
   events.push_back(finish(reason));

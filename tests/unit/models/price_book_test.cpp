@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "orchestrator/base/error.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_dir.h"
@@ -45,7 +47,7 @@ TEST(PriceBook, HoldsThePricesOfTheTable) {
                          Row{"deepseek/deepseek-v4-pro", 1.32, 3.96, 0.044, 0}}) {
     const auto found = book.find(row.model);
     ASSERT_TRUE(found && found->price) << row.model;
-    const auto nano = [](double usd) { return static_cast<std::int64_t>(usd * 1e9 + 0.5); };
+    const auto nano = [](double usd) { return std::int64_t{std::lround(usd * 1e9)}; };
     EXPECT_EQ(found->price->input, nano(row.in)) << row.model;
     EXPECT_EQ(found->price->output, nano(row.out)) << row.model;
     EXPECT_EQ(found->price->cache_read, nano(row.read)) << row.model;
@@ -71,8 +73,8 @@ TEST(PriceBook, PricesTheWholeRequestInTheTierItsPromptReaches) {
   EXPECT_EQ(cost(book, "anthropic/claude-haiku-5-5", at), 60'000 * 100 + 1'000 * 500 + 30'000 * 10 + 10'000 * 125);
   EXPECT_EQ(cost(book, "anthropic/claude-haiku-5-5", above), 60'001 * 500 + 1'000 * 2500 + 30'000 * 50 + 10'000 * 625);
   const Usage large{.input = 272'001, .output = 10, .cache_read = 0, .cache_write = 0};
-  EXPECT_EQ(cost(book, "openai/gpt-6.2-astra", large), 272'001LL * 16'000 + 10 * 60'000);
-  EXPECT_EQ(cost(book, "openai/gpt-6.2-sol", large), 272'001LL * 4'000 + 10 * 15'000);
+  EXPECT_EQ(cost(book, "openai/gpt-6.2-astra", large), 272'001LL * 16'000 + 10LL * 60'000);
+  EXPECT_EQ(cost(book, "openai/gpt-6.2-sol", large), 272'001LL * 4'000 + 10LL * 15'000);
 }
 
 TEST(PriceBook, KnowsNoPriceForAModelItDoesNotKnow) {
