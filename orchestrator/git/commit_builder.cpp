@@ -2,10 +2,10 @@
 
 #include "orchestrator/base/text.h"
 #include "orchestrator/git/base_tree.h"
-#include "orchestrator/git/blob_writer.h"
 #include "orchestrator/git/findings.h"
 #include "orchestrator/git/ignore_rules.h"
 #include "orchestrator/git/names.h"
+#include "orchestrator/git/object_stage.h"
 #include "orchestrator/git/tree_edit.h"
 
 namespace forge::git {
@@ -42,10 +42,9 @@ class BaseCommitBuilder final : public CommitBuilder {
   BaseCommitBuilder(const Base& base, CommitSettings settings)
       : base_(base),
         settings_(std::move(settings)),
-        mirror_(open_mirror(base.mirror)),
-        tree_(mirror_.get(), oid_of(base.tree)),
-        ignore_(mirror_.get(), tree_, settings_.scratch),
-        blobs_(mirror_.get()) {}
+        stage_(base.mirror),
+        tree_(stage_.repository(), oid_of(base.tree)),
+        ignore_(stage_.repository(), tree_, settings_.scratch) {}
 
   void add_file(const std::string& path, bool executable, std::int64_t size, const Read& read) override {
     if (!takes(path)) return;
@@ -53,7 +52,7 @@ class BaseCommitBuilder final : public CommitBuilder {
       return findings_.add("too_large", path, human_bytes(static_cast<std::size_t>(size)) + ", which is too large for a commit");
     total_bytes_ += size;
     if (total_bytes_ > kMaxTotalBytes) throw public_failure(ErrorCode::limit_exceeded, "the changes are larger than 8 GiB");
-    const auto blob = blobs_.write(size, read);
+    const auto blob = stage_.write_blob(size, read);
     if (!blob) return findings_.add("unreadable", path, "ended before its size was read; it is left out");
     put(path, *blob, executable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB);
   }
@@ -64,14 +63,14 @@ class BaseCommitBuilder final : public CommitBuilder {
       return findings_.add("refused_name", path, "a .gitmodules that is a link is an attack on git");
     if (target.empty() || target.size() > kMaxLinkBytes || target.find('\0') != std::string::npos)
       return findings_.add("unreadable", path, "a link whose target cannot be stored; it is left out");
-    put(path, blobs_.write(target), GIT_FILEMODE_LINK);
+    put(path, stage_.write_blob(target), GIT_FILEMODE_LINK);
   }
 
   void remove(const std::string& path) override {
     count_entry();
     // A name that may not be added may be in the base all the same, and then may go.
-    if (tree_.find(path) == nullptr) return;
-    if (is_gitmodules_name(path)) findings_.add("gitmodules_changed", path, "the list of submodules was removed");
+    if (is_gitmodules_name(path) && tree_.find(path) != nullptr)
+      findings_.add("gitmodules_changed", path, "the list of submodules was removed");
     edit_.remove(path);
   }
 
@@ -81,13 +80,15 @@ class BaseCommitBuilder final : public CommitBuilder {
     stop.check();
     if (ignored_count_ > 0)
       findings_.add("ignored", first_ignored_, std::to_string(ignored_count_) + " new files match the base's .gitignore and are left out");
-    const git_oid tree = edit_.write(mirror_.get(), tree_.root(), findings_, written_);
+    std::vector<git_oid> trees;
+    const git_oid tree = edit_.write(stage_.repository(), tree_.root(), findings_, trees);
     Result result{.commit = "", .tree = hex_of(tree), .findings = findings_.all()};
     if (result.tree == base_.tree) return result;
     stop.check();
     const git_oid commit = write_commit(tree, message);
-    written_.push_back(commit);
-    sync_objects(base_.mirror, written_);
+    for (const git_oid& id : trees) stage_.note(id);
+    stage_.note(commit);
+    stage_.finish();
     point_branch(branch, commit);
     result.commit = hex_of(commit);
     return result;
@@ -118,38 +119,36 @@ class BaseCommitBuilder final : public CommitBuilder {
   void put(const std::string& path, const git_oid& blob, git_filemode_t mode) {
     if (is_gitmodules_name(path)) findings_.add("gitmodules_changed", path, "the list of submodules was changed; look at its addresses");
     edit_.put(path, blob, mode);
-    written_.push_back(blob);
   }
 
   git_oid write_commit(const git_oid& tree, const Message& message) {
-    const Tree tree_object = find_tree(mirror_.get(), tree);
-    const Commit parent = find_commit(mirror_.get(), oid_of(base_.commit));
+    const Tree tree_object = find_tree(stage_.repository(), tree);
+    const Commit parent = find_commit(stage_.repository(), oid_of(base_.commit));
     const Signature author = signature_of(settings_);
     const std::string text = commit_text(message);
     const git_commit* parents[] = {parent.get()};
     git_oid id{};
-    check("writing the commit",
-          git_commit_create(&id, mirror_.get(), nullptr, author.get(), author.get(), nullptr, text.c_str(), tree_object.get(), 1, parents));
+    check("writing the commit", git_commit_create(&id, stage_.repository(), nullptr, author.get(), author.get(), nullptr, text.c_str(),
+                                                  tree_object.get(), 1, parents));
     return id;
   }
 
   /// The commit is reachable from here on, and nobody removes it.
   void point_branch(const std::string& branch, const git_oid& commit) {
     const std::string name = "refs/forge/runs/" + branch;
-    receive<Reference>("keeping the commit as " + name,
-                       [&](git_reference** out) { return git_reference_create(out, mirror_.get(), name.c_str(), &commit, 0, nullptr); });
+    receive<Reference>("keeping the commit as " + name, [&](git_reference** out) {
+      return git_reference_create(out, stage_.repository(), name.c_str(), &commit, 0, nullptr);
+    });
     sync_reference(base_.mirror, name);
   }
 
   Base base_;
   CommitSettings settings_;
-  Repository mirror_;
+  ObjectStage stage_;
   BaseTree tree_;
   IgnoreRules ignore_;
-  BlobWriter blobs_;
   TreeEdit edit_;
   Findings findings_;
-  std::vector<git_oid> written_;
   std::int64_t entries_ = 0;
   std::int64_t total_bytes_ = 0;
   std::int64_t ignored_count_ = 0;

@@ -5,6 +5,7 @@
 
 #include "orchestrator/git/handles.h"
 #include "orchestrator/git/local_source.h"
+#include "orchestrator/git/object_stage.h"
 
 namespace forge::git {
 namespace {
@@ -114,6 +115,7 @@ void push_to_local(const std::string& git_dir, const std::string& path, const st
   git_oid present{};
   if (git_reference_name_to_id(&present, target.repository(), name.c_str()) == 0) throw branch_taken(branch, path);
   const Repository mirror = open_mirror(git_dir);
+  without_deltas(mirror.get(), git_dir);
   const git_oid tip = oid_of(commit);
   MissingObjects missing(mirror.get(), target.repository(), stop);
   missing.add_commits_up_to(tip);

@@ -12,6 +12,7 @@
 #include "orchestrator/base/text.h"
 #include "orchestrator/crypto/crypto.h"
 #include "orchestrator/git/handles.h"
+#include "orchestrator/git/object_stage.h"
 
 namespace forge::git {
 namespace {
@@ -113,6 +114,7 @@ void Mirrors::create(const std::string& git_dir, const std::function<void(const 
   const std::string temporary = directory_ + "/" + std::string(kUnfinished) + crypto::random_token(9);
   try {
     init_bare(temporary);
+    write_pack_settings(temporary);
     fill(temporary);
     checked(::rename(temporary.c_str(), git_dir.c_str()), "placing a new mirror");
   } catch (...) {
