@@ -53,6 +53,26 @@ RemoteRefs bring_new(const LocalSource& source, const RemoteRefs& refs, const st
   return fetch_objects(mirror.get(), {.url = source.path(), .authority = "", .credential = {}}, named, listener);
 }
 
+/// A reference of the mirror for as long as a push needs it: libgit2 pushes references, not ids.
+class PushedRef {
+ public:
+  PushedRef(const std::string& git_dir, const std::string& branch, const std::string& commit)
+      : mirror_(open_mirror(git_dir)), name_("refs/forge/push/" + branch) {
+    const git_oid id = oid_of(commit);
+    receive<Reference>("naming the commit to push",
+                       [&](git_reference** out) { return git_reference_create(out, mirror_.get(), name_.c_str(), &id, 1, nullptr); });
+  }
+  ~PushedRef() { git_reference_remove(mirror_.get(), name_.c_str()); }
+  PushedRef(const PushedRef&) = delete;
+  PushedRef& operator=(const PushedRef&) = delete;
+
+  const std::string& name() const { return name_; }
+
+ private:
+  Repository mirror_;
+  std::string name_;
+};
+
 class DiskRepositoryCache final : public RepositoryCache {
  public:
   explicit DiskRepositoryCache(CacheOptions options)
@@ -92,7 +112,8 @@ class DiskRepositoryCache final : public RepositoryCache {
       if (location.kind == Location::Kind::local) return push_to_local(base.mirror, location.path, commit, branch, stop);
       NetworkRequest request = request_for(location, base.mirror);
       request.operation = NetworkRequest::Operation::push;
-      request.commit = commit;
+      const PushedRef pushed(base.mirror, branch, commit);
+      request.source_ref = pushed.name();
       request.branch = branch;
       network_.push(request, stop);
     });

@@ -32,7 +32,12 @@ Child start_child(const std::string& program, int socket) {
   options.argv = {program, kNetworkVerb};
   options.fds = {{socket, kRequestFd}};
   if (kLimitMemory) options.memory_limit_bytes = kMemoryBytes;
-  return Child::spawn(options);
+  try {
+    return Child::spawn(options);
+  } catch (const Error& error) {
+    // Its code would read as if the repository were missing or forbidden.
+    throw Error(ErrorCode::internal, std::string("starting the git child: ") + error.what());
+  }
 }
 
 /// Lines from the child, with the reason why there are no more.

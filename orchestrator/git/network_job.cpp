@@ -13,7 +13,7 @@ json to_json(const NetworkRequest& request) {
            {"git_dir", request.git_dir},
            {"url", request.remote.url},
            {"named", request.named},
-           {"commit", request.commit},
+           {"source_ref", request.source_ref},
            {"branch", request.branch},
            {"ca_file", request.ca_file}};
   if (request.credential) out["credential"] = {{"username", request.credential->username}, {"secret", request.credential->secret}};
@@ -27,7 +27,7 @@ NetworkRequest request_from(const json& object) {
   request.git_dir = reader.text("git_dir");
   request.remote = parse_location(reader.text("url"));
   request.named = reader.text("named");
-  request.commit = reader.text("commit");
+  request.source_ref = reader.text("source_ref");
   request.branch = reader.text("branch");
   request.ca_file = reader.text("ca_file");
   if (const json* credential = reader.find("credential")) {

@@ -17,10 +17,10 @@ struct NetworkRequest {
   std::string git_dir;  ///< the mirror
   Location remote;
   std::optional<Credential> credential;
-  std::string named;    ///< fetch: one reference beside branches and tags; may be empty
-  std::string commit;   ///< push
-  std::string branch;   ///< push
-  std::string ca_file;  ///< authorities trusted instead of the machine's; empty: the machine's
+  std::string named;       ///< fetch: one reference beside branches and tags; may be empty
+  std::string source_ref;  ///< push: reference of the mirror that points at the commit
+  std::string branch;      ///< push
+  std::string ca_file;     ///< authorities trusted instead of the machine's; empty: the machine's
 };
 
 /// The child answers with JSON lines: {"phase": ...} and {"moved": true} while it works, and {"refs": ...}, {"pushed": true} or {"error":

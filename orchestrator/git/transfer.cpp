@@ -209,7 +209,7 @@ RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, c
   return found;
 }
 
-void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& commit, const std::string& branch,
+void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const std::string& branch,
                  TransferListener& listener) {
   Connection connection(repository, endpoint, listener);
   connection.connect(GIT_DIRECTION_PUSH);
@@ -218,7 +218,7 @@ void push_branch(git_repository* repository, const Endpoint& endpoint, const std
   for (const git_remote_head* head : connection.list())
     if (head->name == target) throw public_failure(ErrorCode::conflict, "the branch '" + branch + "' exists there already");
 
-  const std::vector<std::string> specs{commit + ":" + target};  // no '+': never over something
+  const std::vector<std::string> specs{source_ref + ":" + target};  // no '+': never over something
   std::vector<char*> spec_texts = c_texts(specs);
   const git_strarray spec_array{spec_texts.data(), spec_texts.size()};
   git_push_options options = GIT_PUSH_OPTIONS_INIT;

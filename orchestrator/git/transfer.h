@@ -31,9 +31,9 @@ struct Endpoint {
 /// says what they are. No redirect, no proxy, no insteadOf, and a certificate must be good.
 RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, const std::string& named, TransferListener& listener);
 
-/// Makes `commit` of `repository` the new branch `branch` there. Throws conflict when it exists; permission_denied with the server's words
-/// when a hook or a rule refuses.
-void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& commit, const std::string& branch,
+/// Makes the commit that `source_ref` of `repository` points at the new branch `branch` there. Throws conflict when it exists;
+/// permission_denied with the server's words when a hook or a rule refuses.
+void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const std::string& branch,
                  TransferListener& listener);
 
 /// What a failed exchange with an HTTP server means, judged by libgit2's text, for whoever named the repository.
