@@ -15,8 +15,10 @@ class PatchText {
  public:
   PatchText(std::int64_t max_bytes, const Stop& stop) : max_bytes_(static_cast<std::size_t>(max_bytes)), stop_(stop) {}
 
-  static int on_line(const git_diff_delta*, const git_diff_hunk*, const git_diff_line* line, void* payload) {
+  static int on_line(const git_diff_delta* delta, const git_diff_hunk*, const git_diff_line* line, void* payload) {
     auto& self = *static_cast<PatchText*>(payload);
+    // "Binary files differ" stands under a binary file that was only renamed, and makes git apply refuse the patch.
+    if (line->origin == GIT_DIFF_LINE_BINARY && git_oid_equal(&delta->old_file.id, &delta->new_file.id)) return 0;
     return self.carried_.run([&] { self.add(*line); });
   }
 
@@ -80,6 +82,18 @@ void find_renames(git_diff* diff) {
   check("finding renames", git_diff_find_similar(diff, &options));
 }
 
+/// Paths, not sections: a file that became a link is a removal and an addition.
+std::int64_t changed_files(git_diff* diff) {
+  std::int64_t count = 0;
+  std::string_view previous;
+  for (std::size_t i = 0; i < git_diff_num_deltas(diff); ++i) {
+    const std::string_view path = git_diff_get_delta(diff, i)->new_file.path;
+    count += path != previous ? 1 : 0;
+    previous = path;
+  }
+  return count;
+}
+
 }  // namespace
 
 Diff diff_trees(const std::string& git_dir, const std::string& base_tree, const std::string& commit, std::int64_t max_bytes,
@@ -96,7 +110,7 @@ Diff diff_trees(const std::string& git_dir, const std::string& base_tree, const 
   find_renames(diff.get());
   stop.check();
   PatchText patch(max_bytes, stop);
-  patch.diff.stat.files = static_cast<std::int64_t>(git_diff_num_deltas(diff.get()));
+  patch.diff.stat.files = changed_files(diff.get());
   patch.finish(git_diff_print(diff.get(), GIT_DIFF_FORMAT_PATCH, PatchText::on_line, &patch));
   return std::move(patch.diff);
 }
