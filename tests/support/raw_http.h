@@ -39,6 +39,8 @@ class RawClient {
   /// True when the server closes without sending another byte.
   bool closes();
   int fd() const { return socket_.get(); }
+  /// The socket alone, for one who only holds it open.
+  UniqueFd take_fd() { return std::move(socket_); }
 
  private:
   bool fill();
