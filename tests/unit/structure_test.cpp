@@ -45,7 +45,10 @@ const std::map<std::string, Names> kMayInclude{
     {"jobs", {"adapters/adapter.h", "git", "sandbox/driver.h", "store", "domain"}},
     {"http", {"httpd", "tools", "egress", "domain"}},
     {"cli", {"sandbox/driver.h", "net", "domain"}},
-    {"config", {"domain"}},  // only main.cpp may include it
+    {"config", {"domain"}},
+    // The wiring; only main.cpp may include it.
+    {"assembly",
+     {"config", "cli", "http", "jobs", "adapters", "sandbox", "egress", "httpd", "models", "git", "store", "net", "tools", "domain"}},
 };
 
 // Libraries of CMake that stand for one header of a room, and what they bring along.

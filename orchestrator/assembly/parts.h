@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/log.h"
+#include "orchestrator/base/redactor.h"
+#include "orchestrator/config/config.h"
+#include "orchestrator/domain/job.h"
+#include "orchestrator/git/repository_cache.h"
+#include "orchestrator/models/providers.h"
+#include "orchestrator/sandbox/driver.h"
+
+namespace forge::assembly {
+
+/// The folder that this executable lies in: forge-sandbox stands beside it.
+std::string program_folder();
+/// This executable.
+std::string program_path();
+
+/// From the configuration to what each room takes.
+models::ModelSettings model_settings(const config::Config& config);
+std::map<std::string, sandbox::Template> templates(const config::Config& config);
+git::CacheOptions git_options(const config::Config& config, Log& log);
+/// What a job gets that does not say otherwise.
+JobSpec job_defaults(const config::Config& config);
+/// Every secret of the configuration, so that none is ever stored or logged.
+void add_secrets(const config::Config& config, Redactor& redactor);
+
+using Drivers = std::map<std::string, std::unique_ptr<sandbox::SandboxDriver>>;
+/// All drivers by name, each wrapped so that a network policy gets its proxy. `log` must outlive them.
+Drivers make_drivers(const config::Config& config, Log& log);
+
+}  // namespace forge::assembly

@@ -1,0 +1,165 @@
+#include "orchestrator/assembly/services.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "orchestrator/assembly/engine.h"
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/base/text.h"
+#include "orchestrator/config/show.h"
+
+namespace forge::assembly {
+namespace {
+
+using std::chrono::milliseconds;
+
+// An owner that has just taken the lock needs a moment to open its socket.
+constexpr auto kOwnerAnswers = std::chrono::seconds(10);
+constexpr auto kRetryConnect = milliseconds(50);
+// Runs get this long to end by themselves when a server is asked to stop; a second signal ends the process at once.
+constexpr auto kDrain = std::chrono::minutes(10);
+constexpr auto kCleanup = std::chrono::seconds(30);
+
+bool answers(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+void wait_for_owner(const std::string& socket, const Stop& stop) {
+  const Stop wait = stop.shorter(kOwnerAnswers);
+  while (!answers(socket)) {
+    if (wait.expired())
+      throw public_failure(ErrorCode::unavailable, "another process owns the data directory, but does not answer at " + socket);
+    pause(kRetryConnect, stop);
+  }
+}
+
+class OwnEngine final : public cli::EngineHandle {
+ public:
+  explicit OwnEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  ~OwnEngine() override { engine_->shut_down(Stop::after(std::chrono::seconds(0))); }
+  std::size_t live_runs() override { return engine_->live_runs(); }
+  void drain(const Stop& stop) override { engine_->wait_until_idle(stop); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace
+
+RealServices::~RealServices() = default;
+
+void RealServices::configure(const cli::ConfigChoice& choice) {
+  config::LoadOptions options{.file = choice.file, .data_dir = choice.data_dir, .overrides = {}, .environment = environment_};
+  for (const auto& chosen : choice.overrides) options.overrides.push_back({chosen.key, chosen.value, chosen.flag});
+  config_ = config::load_config(options);
+  add_secrets(config_, redactor_);
+}
+
+std::vector<cli::ConfigRow> RealServices::config_rows() {
+  std::vector<cli::ConfigRow> rows;
+  for (const auto& shown : config::show(config_)) rows.push_back({shown.key, shown.value, shown.value_json, shown.source});
+  return rows;
+}
+
+cli::EngineAccess RealServices::open_engine(cli::EngineUse use, const Stop& stop) {
+  auto lock = DataLock::take(config_.data_dir);
+  if (!lock) {
+    wait_for_owner(config_.server.socket, stop);
+    return {config_.server.socket, nullptr};
+  }
+  auto engine = std::make_unique<Engine>(config_, std::move(*lock), EngineOptions{.work = use == cli::EngineUse::work}, redactor_, *log_);
+  return {config_.server.socket, std::make_unique<OwnEngine>(std::move(engine))};
+}
+
+void RealServices::serve(const std::function<void(const cli::Listening&)>& ready, const Stop& stop) {
+  auto lock = DataLock::take(config_.data_dir);
+  if (!lock) throw public_failure(ErrorCode::conflict, "another process owns the data directory " + config_.data_dir);
+  server_log_ = make_stderr_log(LogLevel::info, &redactor_);
+  Engine engine(config_, std::move(*lock), {.work = true, .tcp = true}, redactor_, *server_log_);
+  ready({engine.url(), engine.sign_in_url(), engine.socket()});
+  server_log_->info("serving", {{"url", engine.url()}, {"socket", engine.socket()}});
+  Guarded<bool> never;
+  never.lock().wait(stop.token(), [](bool) { return false; });
+  server_log_->info("stopping: waiting for live runs", {{"runs", engine.live_runs()}});
+  engine.shut_down(Stop::after(kDrain));
+}
+
+cli::SandboxDefaults RealServices::sandbox_defaults() {
+  return {config_.sandbox.provider, milliseconds(config_.sandbox.timeout_ms), config_.network.allow};
+}
+
+Drivers& RealServices::drivers() {
+  if (drivers_.empty()) drivers_ = make_drivers(config_, *log_);
+  return drivers_;
+}
+
+sandbox::SandboxDriver& RealServices::driver(const std::string& name) {
+  const auto found = drivers().find(name);
+  if (found != drivers().end()) return *found->second;
+  std::string known;
+  for (const auto& [other, driver] : drivers()) known += (known.empty() ? "" : ", ") + other;
+  throw bad_input("driver", "there is no driver named '" + name + "'", "use one of: " + known);
+}
+
+sandbox::Template RealServices::template_named(const std::string& name) {
+  const auto known = templates(config_);
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  throw bad_input("template", "there is no template named '" + name + "'", "templates are sections [templates.NAME] of " + config_.file);
+}
+
+std::vector<sandbox::CapabilityReport> RealServices::probe_drivers(const Stop& stop) {
+  std::vector<sandbox::CapabilityReport> reports;
+  for (const auto& [name, driver] : drivers()) reports.push_back(driver->probe(stop));
+  return reports;
+}
+
+std::vector<sandbox::Capability> RealServices::probe_adapters(const Stop& /*stop*/) {
+  return {{.name = "pi", .available = true, .required = true, .detail = "built in: Forge's own tool loop", .remedy = ""}};
+}
+
+std::vector<sandbox::Capability> RealServices::probe_models(const Stop& /*stop*/) {
+  std::vector<sandbox::Capability> rows;
+  for (const auto& [name, provider] : config_.models.providers) {
+    const bool needs_key = provider.kind != config::ProviderKind::scripted;
+    const bool has_key = !provider.api_key.value.empty();
+    sandbox::Capability row{.name = name, .available = has_key || !needs_key, .required = false, .detail = "", .remedy = ""};
+    row.detail = has_key ? "key from " + provider.api_key.origin : needs_key ? "no key" : "scripted";
+    if (!provider.base_url.empty()) row.detail += ", at " + provider.base_url;
+    if (!row.available) row.remedy = provider.api_key.problem.empty() ? "set its key" : provider.api_key.problem;
+    rows.push_back(row);
+  }
+  if (rows.empty())
+    rows.push_back({.name = "model provider",
+                    .available = false,
+                    .required = false,
+                    .detail = "none configured",
+                    .remedy = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or models.providers in " + config_.file});
+  return rows;
+}
+
+std::vector<sandbox::Capability> RealServices::probe_data_dir(const Stop& /*stop*/) {
+  sandbox::Capability row{.name = "data directory", .available = true, .required = true, .detail = config_.data_dir, .remedy = ""};
+  try {
+    row.detail += DataLock::take(config_.data_dir) ? ", free" : answers(config_.server.socket) ? ", owned by a running Forge" : ", owned";
+  } catch (const Error& e) {
+    row.available = false;
+    row.detail = e.client_text();
+    row.remedy = e.hint();
+  }
+  return {row};
+}
+
+}  // namespace forge::assembly
