@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+/// Five minutes, the vendor's default: each turn of a run comes sooner than that and renews it.
 json cache_mark() { return {{"type", "ephemeral"}}; }
 
 /// A call whose arguments did not parse was never run; the vendor takes only an object there, and the error result beside it tells the
@@ -39,6 +40,7 @@ struct ToJson {
   }
 };
 
+/// The conversation in the vendor's shape, the last user block marked for the cache.
 json messages_json(const ModelRequest& request) {
   json messages = json::array();
   for (const ChatMessage& message : normalised(request.messages)) {
@@ -59,6 +61,7 @@ json messages_json(const ModelRequest& request) {
   return messages;
 }
 
+/// The mark on the last tool covers all of them.
 json tools_json(const std::vector<ToolSpec>& tools) {
   json list = json::array();
   for (const ToolSpec& tool : tools) {

@@ -1,3 +1,15 @@
+// The stream of one message, as the vendor documents it and as it was observed:
+//
+//   message_start          id, model, usage: input and cache counts are true, output_tokens is a stub
+//   content_block_start    index and type of a block; text, thinking and input are empty there
+//   content_block_delta    a piece of the block with that index; blocks may interleave
+//   content_block_stop     says nothing that the end of the stream does not say
+//   message_delta          stop reason and cumulative usage; may come more than once
+//   message_stop           without it the response failed, whatever text arrived
+//   ping, error            at any time, the error under status 200
+//
+// Types that are not listed are passed over: the vendor adds some without a new version.
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -61,6 +73,7 @@ class AnthropicReader final : public StreamReader {
   void take_delta(const json& data);
   void take_usage(const json& holder);
   void fail(const json& data);
+  /// The block an event speaks of, made when it is new; null without an index.
   Building* block_of(const json& data);
 
   ModelObserver& observer_;
@@ -131,6 +144,7 @@ void AnthropicReader::take_usage(const json& holder) {
   usage_.cache_write = count_field(*usage, "cache_creation_input_tokens").value_or(usage_.cache_write);
 }
 
+/// Kept rather than thrown: the caller judges it with what else it knows of the answer.
 void AnthropicReader::fail(const json& data) {
   VendorError error;
   if (const json* told = field(data, "error")) {

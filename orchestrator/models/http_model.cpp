@@ -12,8 +12,8 @@
 namespace forge::models {
 namespace {
 
-constexpr std::size_t kMostErrorBody = 256 << 10;
-constexpr std::size_t kMostVendorWords = 500;
+constexpr std::size_t kMostErrorBody = 256 << 10;  // an error is a few hundred bytes; a proxy's web page may be more
+constexpr std::size_t kMostVendorWords = 500;      // of an error message in ours
 
 std::int64_t ms_since(SteadyClock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - start).count();
@@ -54,6 +54,7 @@ class Answer {
     streams_ = head.status == 200 && (type.empty() || type.find("event-stream") != std::string::npos);
     content_type_ = type;
   }
+  /// The rest of an error's body that is over the cap is read and dropped, which keeps the connection.
   void take_body(std::string_view piece) {
     if (streams_) {
       parser_.feed(piece);
@@ -123,6 +124,7 @@ class HttpModel final : public Model {
   Redactor redactor_;
 };
 
+/// Headers of the operator win over ours: gateways of companies want an Authorization of their own.
 net::HttpRequest HttpModel::http_request(const ModelRequest& request) const {
   net::HttpRequest http{.method = "POST", .unix_socket = endpoint_.unix_socket};
   http.url = endpoint_.base_url;
@@ -146,6 +148,7 @@ std::string HttpModel::said(std::string_view what, const VendorError& error) con
   return redactor_.apply(text);
 }
 
+/// A failure without an answer's status.
 Failure HttpModel::failure(ErrorCode code, bool retryable, std::string_view what) const {
   return {.code = code,
           .status = {},
@@ -171,6 +174,7 @@ Failure HttpModel::refused(const Answer& answer) {
   std::string text = said("answered " + std::to_string(head.status), error);
   if (head.status < 400 || (head.status == 404 && error.message.empty()))
     text += "; is the base URL " + net::printable_url(endpoint_.base_url) + " right?";
+  if (const auto id = head.header(wire_->request_id_header())) text += " [request " + redactor_.apply(*id) + "]";
   Failure failure = failure_of(head, std::move(text), clock_.now_ms());
   if (error.context_overflow) failure.code = ErrorCode::context_overflow;
   if (error.final || error.context_overflow) failure.retryable = false;
@@ -181,6 +185,7 @@ Failure HttpModel::refused(const Answer& answer) {
   return failure;
 }
 
+/// The failure of a status 200 whose body was no whole response.
 Failure HttpModel::incomplete(const Answer& answer) const {
   if (answer.head().status == 200 && !answer.content_type().empty() && !answer.body().empty()) {
     return failure(ErrorCode::invalid_argument, false,
@@ -220,6 +225,7 @@ std::optional<Failure> HttpModel::judge(const StreamReader& reader, const Answer
   return broken ? std::move(broken) : incomplete(answer);
 }
 
+/// One request from start to end. Everything it gathers dies with it, so that an attempt cannot leak into the next one.
 Attempt HttpModel::attempt(const ModelRequest& request, ModelObserver& observer, const Stop& stop) {
   TimedObserver timed(observer);
   const std::unique_ptr<StreamReader> reader = wire_->reader(request, timed);

@@ -42,6 +42,7 @@ void add_assistant(json& messages, const ChatMessage& message) {
   messages.push_back(std::move(entry));
 }
 
+/// Each tool result is a message of its own, right behind the calls; what the user says besides comes after them.
 void add_user(json& messages, const ChatMessage& message) {
   for (const Block& block : message.blocks) {
     const auto* result = std::get_if<ToolResultBlock>(&block);
@@ -65,6 +66,7 @@ json openai_tools(const std::vector<ToolSpec>& tools) {
   return list;
 }
 
+/// Whether the vendor's text names a parameter: the only sign of what was refused that servers share.
 bool speaks_of(const VendorError& error, std::string_view name) { return lower_ascii(error.message).find(name) != std::string::npos; }
 
 class OpenAiWire final : public Wire {
@@ -139,6 +141,7 @@ VendorError read_openai_error(std::string_view body) {
   const std::string code = text_field(*error, "code");
   const std::int64_t number = count_field(*error, "code").value_or(0);
   const bool limited = result.type.find("rate_limit") != std::string::npos || code.find("rate_limit") != std::string::npos;
+  // Inside a stream there is no status line: type and code say what it would have been.
   result.status = 500;
   if (result.type == "invalid_request_error") result.status = 400;
   if (limited) result.status = 429;

@@ -1,3 +1,16 @@
+// The chunks of one chat completion. What servers agree on: lines of JSON with `choices[0].delta`, a `finish_reason` in one of the last,
+// and
+// `[DONE]`. What they do not agree on, each seen on a server in use:
+//
+//   content        a string, null, "", or an array of parts
+//   reasoning      `reasoning_content` or `reasoning`, if at all
+//   tool_calls     see tool_call_fragments.h
+//   finish_reason  "stop" also with calls
+//   usage          in a chunk of its own with `choices` [] or null, in every chunk, or never
+//   [DONE]         may be missing
+//   error          an object in the place of a chunk, under status 200
+//   no stream      one JSON body with `message` in the place of `delta`
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -81,6 +94,7 @@ void OpenAiReader::take(const net::SseEvent& event) {
   if (choices != nullptr && choices->is_array() && !choices->empty()) take_choice(choices->front());
 }
 
+/// Only the first choice: one is all we ask for.
 void OpenAiReader::take_choice(const json& choice) {
   if (const std::string reason = text_field(choice, "finish_reason"); !reason.empty()) finish_ = reason;
   const json* delta = field(choice, "delta");
@@ -117,6 +131,7 @@ void OpenAiReader::take_usage(const json& usage) {
   usage_told_ = true;
 }
 
+/// The calls as blocks. `cut`: the response ended by length, and none of them is to be run.
 std::vector<Block> OpenAiReader::calls(bool cut) const {
   std::vector<Block> blocks;
   std::set<std::string> used;

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostPrice = 1'000'000'000'000'000;  // a million dollars per million tokens
 constexpr std::int64_t kMostTokens = 1'000'000'000;
-constexpr std::size_t kHashDigits = 16;
+constexpr std::size_t kHashDigits = 16;  // 64 bits: enough to tell rows apart, short enough for a trace
 
 /// Which of the four prices may be zero because they really are.
 struct Free {
@@ -28,6 +28,7 @@ struct Free {
   bool has(std::string_view name) const { return all || std::find(names.begin(), names.end(), name) != names.end(); }
 };
 
+/// `free` is true for the whole row, or a list of field names.
 Free read_free(JsonReader& row) {
   const json* value = row.find("free");
   if (value == nullptr) return {};
@@ -67,6 +68,7 @@ std::vector<Price::Tier> read_tiers(JsonReader& row, const Free& free, bool& kno
   return tiers;
 }
 
+/// Throws bad_input whose field is "models.NAME.field".
 PriceRow read_row(const std::string& model, const json& entry) {
   JsonReader reader(entry, "models." + model);
   const Free free = read_free(reader);

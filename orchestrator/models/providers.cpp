@@ -21,6 +21,7 @@ constexpr std::string_view kScripted = "scripted:";
 constexpr std::string_view kAnthropicUrl = "https://api.anthropic.com";
 constexpr std::string_view kOpenAiUrl = "https://api.openai.com/v1";
 
+/// At the start, so that a wrong URL is a configuration error and not a failed run.
 void check_provider(const ProviderConfig& provider) {
   const std::string where = "models.providers." + provider.name;
   if (provider.name.empty() || provider.name.find_first_of("/: \t\n") != std::string::npos)
@@ -50,7 +51,7 @@ std::optional<ProviderKind> parse_provider_kind(std::string_view name) {
 }
 
 ModelFactory::ModelFactory(ModelSettings settings, const PriceBook& prices, const Clock& clock, MakeRetries make_retries)
-    : settings_(std::move(settings)), prices_(prices), clock_(clock), make_retries_(make_retries) {
+    : settings_(std::move(settings)), prices_(prices), clock_(clock), make_retries_(std::move(make_retries)) {
   for (ProviderConfig& provider : settings_.providers) {
     if (provider.base_url.empty() && provider.kind == ProviderKind::anthropic) provider.base_url = kAnthropicUrl;
     if (provider.base_url.empty() && provider.kind == ProviderKind::openai) provider.base_url = kOpenAiUrl;
@@ -85,6 +86,7 @@ ResolvedModel ModelFactory::resolve(const std::string& name) const {
   return {provider, wanted.substr(slash + 1), wanted};
 }
 
+/// Nobody named a model: the default of the first provider.
 ResolvedModel ModelFactory::resolve_default() const {
   if (settings_.providers.empty()) throw nothing_configured();
   const ProviderConfig& provider = settings_.providers.front();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,8 @@ struct ResolvedModel {
 /// Makes models from names. Thread-safe; each model it makes belongs to one thread. The price book and the clock must outlive it.
 class ModelFactory {
  public:
-  using MakeRetries = RetryPolicy (*)();
+  /// Called for each model, since a policy is not shared between threads; itself called from any thread.
+  using MakeRetries = std::function<RetryPolicy()>;
   /// Throws bad_input for a provider whose name or base URL makes no sense.
   ModelFactory(ModelSettings settings, const PriceBook& prices, const Clock& clock, MakeRetries make_retries = default_retries);
 

@@ -15,8 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kMostSeconds = 1e7;
+constexpr double kMostSeconds = 1e7;  // keeps the sum in range; far above any wait that is obeyed
 
+/// A number in units of `unit_ms`, fractions allowed; nothing for anything else, negative included.
 std::optional<milliseconds> parse_amount(std::string_view text, double unit_ms) {
   text = trim(text);
   double amount = 0;
@@ -25,6 +26,7 @@ std::optional<milliseconds> parse_amount(std::string_view text, double unit_ms) 
   return milliseconds(static_cast<std::int64_t>(std::min(amount, kMostSeconds) * unit_ms));
 }
 
+/// The finer header first; one that cannot be read counts as absent.
 std::optional<milliseconds> demanded_wait(const net::HttpHead& head, std::int64_t now_ms) {
   if (const auto ms = head.header("retry-after-ms")) {
     if (const auto wait = parse_amount(*ms, 1)) return wait;
@@ -45,6 +47,7 @@ milliseconds jittered(const RetryPolicy& policy, int attempt) {
   return milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * policy.random()));
 }
 
+/// The text is for clients: it was made of provider and status, and cleared of secrets, where it was made.
 [[noreturn]] void give_up(const Failure& failure, const std::string& why) {
   throw public_failure(failure.code, why.empty() ? failure.message : failure.message + " (" + why + ")");
 }

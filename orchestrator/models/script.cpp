@@ -14,12 +14,14 @@ namespace {
 
 using nlohmann::json;
 
+// Bounds that catch a slip of the pen; no honest script comes near them.
 constexpr std::int64_t kMostDelayMs = 600'000;
 constexpr double kMostRetryAfterS = 86'400;
 constexpr std::int64_t kMostScriptTokens = 1'000'000'000;
 constexpr std::int64_t kMostTimes = 1'000;
 constexpr std::size_t kMostFileBytes = 16 << 20;
 
+/// `input` is kept as compact JSON text, which is what a model would have streamed.
 ScriptTool read_tool(const json& entry, const std::string& path) {
   JsonReader reader(entry, path);
   ScriptTool tool;

@@ -12,7 +12,7 @@ namespace forge::models {
 namespace {
 
 constexpr std::string_view kPrefix = "scripted:";
-constexpr std::int64_t kContextWindow = 200'000;
+constexpr std::int64_t kContextWindow = 200'000;  // that of a common model, so that compaction starts where it would
 
 class ScriptedModel final : public Model {
  public:
@@ -52,6 +52,7 @@ Attempt ScriptedModel::failed(const ScriptError& error) const {
   return failure;
 }
 
+/// The step as a response. Ids are made from step and position, so that a replay is the same each time.
 ModelResponse response_of(const ScriptStep& step, std::size_t number) {
   ModelResponse response;
   response.request_id = fmt::format("scripted-{}", number + 1);
@@ -69,6 +70,7 @@ ModelResponse response_of(const ScriptStep& step, std::size_t number) {
   return response;
 }
 
+/// The delay comes first, also before an error: a slow failure is what time-outs are tested with.
 Attempt ScriptedModel::attempt(std::size_t number, std::int64_t attempt_number, ModelObserver& observer, const Stop& stop) const {
   const ScriptStep& step = steps_[number];
   const auto start = SteadyClock::now();

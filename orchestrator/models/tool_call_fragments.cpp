@@ -42,6 +42,7 @@ void ToolCallFragments::take(const json& tool_calls) {
     if (fragment.is_object()) take_one(fragment);
 }
 
+/// What is told first stays: later ids and names of the same call are repetitions.
 void ToolCallFragments::take_one(const json& fragment) {
   const auto index = count_field(fragment, "index");
   const std::string id = real_id(fragment);

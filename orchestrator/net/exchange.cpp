@@ -59,14 +59,14 @@ void Exchange::prepare(const HttpRequest& request) {
   check_method(request.method);
   set(CURLOPT_ERRORBUFFER, error_text_);
   set(CURLOPT_URL, request.url.c_str());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_PROTOCOLS_STR, "http,https");  // curl also speaks file, ftp, smb ...
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_PROXY, "");  // and none from http_proxy or ALL_PROXY
+  set(CURLOPT_FOLLOWLOCATION, 0L);  // a redirect could lead a credential to another host
+  set(CURLOPT_PROXY, "");           // and none from http_proxy or ALL_PROXY
   set(CURLOPT_NOPROXY, "*");
-  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_NOSIGNAL, 1L);    // no SIGALRM, no changes of handlers: we are one thread of many
   set(CURLOPT_QUICK_EXIT, 1L);  // else cancelling would wait for a name server that does not answer
-  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_PATH_AS_IS, 1L);  // what was asked for is what is sent, dots and all
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   if (request.unix_socket.size() >= sizeof(sockaddr_un::sun_path))
     throw Error(ErrorCode::invalid_argument, "the socket's path is too long");
@@ -112,6 +112,7 @@ void Exchange::set_limits() {
   set(CURLOPT_NOPROGRESS, 0L);
 }
 
+// curl's own easy interface would block until the transfer moves; the multi interface lets the cancel descriptor wake us at once.
 CURLcode Exchange::run(const Stop& stop) {
   const StopWatch watch(stop);
   const CURLMcode added = curl_multi_add_handle(multi_, easy_);
@@ -131,6 +132,7 @@ CURLcode Exchange::run(const Stop& stop) {
   }
 }
 
+/// There is one transfer on this multi handle, so the first message is its end.
 bool Exchange::finished(CURLcode& result) {
   int left = 0;
   const CURLMsg* message = curl_multi_info_read(multi_, &left);
@@ -158,6 +160,7 @@ std::string Exchange::failure_text(CURLcode result) const {
   return error_text_[0] != '\0' ? std::string(error_text_) : std::string(curl_easy_strerror(result));
 }
 
+/// One line as curl hands it over: a status line, a header, or the blank line that ends the head.
 void Exchange::take_header_line(std::string_view line) {
   if (head_done_) return;  // trailers
   if ((head_bytes_ += line.size()) > limits_.max_head_bytes) {
@@ -210,6 +213,7 @@ std::size_t Exchange::on_body(char* data, std::size_t, std::size_t size, void* s
   return exchange->guarded(size, [&] { exchange->take_body({data, size}); });
 }
 
+/// An upload moves without a callback of its own; this one notices it for the idle limit.
 int Exchange::on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t sent) {
   auto* exchange = static_cast<Exchange*>(self);
   if (sent != exchange->sent_bytes_) exchange->last_byte_ = SteadyClock::now();

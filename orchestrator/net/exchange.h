@@ -49,10 +49,13 @@ class Exchange {
   void set_headers(const HttpRequest& request);
   void set_limits();
   bool finished(CURLcode& result);
+  /// How long the loop may sleep: until the deadline, or until silence must be looked at.
   int wait_ms(const Stop& stop) const;
+  /// Throws unavailable when no byte has moved for too long.
   void check_silence();
   void take_header_line(std::string_view line);
   void take_body(std::string_view piece);
+  /// Runs a callback's work for curl; an exception is kept and the transfer aborted.
   template <typename Body>
   std::size_t guarded(std::size_t size, Body&& body);
 
@@ -70,7 +73,7 @@ class Exchange {
   std::size_t head_bytes_ = 0;
   std::size_t body_bytes_ = 0;
   curl_off_t sent_bytes_ = 0;
-  SteadyClock::time_point last_byte_;
+  SteadyClock::time_point last_byte_;  // in either direction
   std::optional<SteadyClock::time_point> satisfied_at_;
   std::exception_ptr thrown_;  // by a callback: an exception must not cross curl's C frames
   char error_text_[CURL_ERROR_SIZE] = {};

@@ -17,7 +17,8 @@ bool same_name(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Which kind of failure a result of curl is, for the caller; the text stays curl's.
+/// The kind of failure; the text stays curl's. Everything that the network or the peer can do is unavailable; only what no peer could have
+/// repaired is told apart.
 ErrorCode code_of(CURLcode result) {
   switch (result) {
     case CURLE_URL_MALFORMAT:

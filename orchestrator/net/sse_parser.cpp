@@ -18,6 +18,7 @@ Error too_long(std::string_view what, std::size_t limit) {
 
 SseParser::SseParser(Handler handler, SseLimits limits) : handler_(std::move(handler)), limits_(limits) {}
 
+// Lines are gathered as bytes and become text only when their event is complete: a piece may end inside a character.
 void SseParser::feed(std::string_view bytes) {
   total_bytes_ += bytes.size();
   if (limits_.max_total_bytes != 0 && total_bytes_ > limits_.max_total_bytes) throw too_long("the event stream", limits_.max_total_bytes);
@@ -47,6 +48,7 @@ void SseParser::end_of_line() {
   line_.clear();
 }
 
+/// `retry` is passed over: who reconnects, and when, is decided elsewhere.
 void SseParser::take_field(std::string_view line) {
   const auto colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
@@ -62,6 +64,7 @@ void SseParser::take_field(std::string_view line) {
   }
 }
 
+/// At a blank line: an event when there was data, else nothing. The id stays for the events that follow.
 void SseParser::dispatch() {
   if (has_data_) {
     event_.data = to_utf8(event_.data).text;

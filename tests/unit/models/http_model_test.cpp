@@ -48,7 +48,7 @@ ModelRequest asking(int assistant_turns = 0) {
 /// A client of one format on a server; pauses pass at once and are noted.
 class Client {
  public:
-  Client(ModelFormat format, const std::string& url, const std::string& unix_socket = {}) {
+  Client(ModelFormat format, const std::string& url, const std::string& unix_socket = {}, std::chrono::milliseconds idle = 8s) {
     RetryPolicy retries;
     retries.max_attempts = 3;
     retries.pause = [this](std::chrono::milliseconds delay, const Stop&) { pauses.push_back(delay); };
@@ -61,7 +61,7 @@ class Client {
          .headers = {{"X-Team", "seven-team"}},
          .unix_socket = unix_socket},
         anthropic ? make_anthropic_wire("m1") : make_openai_wire("m1"),
-        {.model = "m1", .context_window = 1000, .retries = retries, .limits = {.idle = 300ms, .max_body_bytes = 1 << 20}}, clock_);
+        {.model = "m1", .context_window = 1000, .retries = retries, .limits = {.idle = idle, .max_body_bytes = 1 << 20}}, clock_);
   }
   ModelResponse ask(const ModelRequest& request = asking(), const Stop& stop = Stop::after(8s)) {
     return model_->complete(request, heard, stop);
@@ -176,7 +176,7 @@ TEST_P(BothFormats, DoNotWaitForABodyThatStaysOpenAfterTheLastEvent) {
 TEST_P(BothFormats, TryAgainAfterEachFailureOnTheWay) {
   for (const char* fault : {"hang", "reset", "error_after=6"}) {
     ModelServer server(kScript);
-    Client client(GetParam(), server.url());
+    Client client(GetParam(), server.url(), {}, 1s);
     ModelFaults faults;
     faults.set(fault);
     server.fault_once(faults);
@@ -213,7 +213,7 @@ TEST_P(BothFormats, ObeyRetryAfterAndThenSucceed) {
   EXPECT_EQ(describe(client.ask().blocks), "text(ok)");
   EXPECT_THAT(client.pauses, ::testing::ElementsAre(7s));
   EXPECT_EQ(client.heard.retries.at(0).status, 429);
-  EXPECT_THAT(client.heard.retries.at(0).message, HasSubstr("answered 429 (rate_limit_error): scripted error"));
+  EXPECT_THAT(client.heard.retries.at(0).message, HasSubstr("answered 429 (rate_limit_error): scripted error [request req_1]"));
 }
 
 TEST_P(BothFormats, ObeyADateToComeBackAt) {
