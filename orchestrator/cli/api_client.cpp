@@ -146,9 +146,8 @@ JobPage ApiClient::jobs(const JobFilter& filter, const Stop& stop) {
   return job_page_from_json(call("GET", path, "", stop));
 }
 
-Job ApiClient::new_run(const std::string& id, const Stop& stop) {
-  call("POST", run_path(id, 0) + "/run", "{}", stop);
-  return job(id, stop);
+Run ApiClient::new_run(const std::string& id, const Stop& stop) {
+  return run_from_json(call("POST", run_path(id, 0) + "/run", "{}", stop));
 }
 
 Job ApiClient::cancel(const std::string& id, const Stop& stop) {
@@ -183,8 +182,12 @@ void ApiClient::events(const std::string& id, int run, std::int64_t after, const
   net::HttpClient http(net::HttpLimits{.idle = kStreamSilence, .max_body_bytes = std::numeric_limits<std::size_t>::max()});
   int status = 0;
   std::string refusal;
-  net::SseParser parser([&](const net::SseEvent& event) { hear(trace_event_from_json(parse_json(event.data, "an event"))); },
-                        {.max_total_bytes = 0});
+  net::SseParser parser(
+      [&](const net::SseEvent& event) {
+        // Named ones are about the stream ("end"), not of the run.
+        if (event.name.empty() || event.name == "message") hear(trace_event_from_json(parse_json(event.data, "an event")));
+      },
+      {.max_total_bytes = 0});
   const net::HttpReceiver receiver{.head = [&](const net::HttpHead& head) { status = head.status; },
                                    .body =
                                        [&](std::string_view piece) {
@@ -194,7 +197,8 @@ void ApiClient::events(const std::string& id, int run, std::int64_t after, const
                                            refusal += piece;
                                        }};
   reaching(endpoint_, [&] { http.stream(request, receiver, stop); });
-  if (status != 200) throw_answer(endpoint_, status, refusal);
+  // 204: everything was heard before.
+  if (status != 200 && status != 204) throw_answer(endpoint_, status, refusal);
 }
 
 TokenInfo ApiClient::create_token(const std::string& name, const std::string& role, const Stop& stop) {

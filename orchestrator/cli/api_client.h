@@ -46,8 +46,8 @@ class ApiClient {
   Job create(const JobRequest& request, const JobSpec& unsaid, const Stop& stop);
   Job job(const std::string& id, const Stop& stop);
   JobPage jobs(const JobFilter& filter, const Stop& stop);
-  /// Queues a new run of an ended job, or the first of a created one. Returns the job with that run as its last.
-  Job new_run(const std::string& id, const Stop& stop);
+  /// Queues a new run of an ended job, or the first of a created one.
+  Run new_run(const std::string& id, const Stop& stop);
   Job cancel(const std::string& id, const Stop& stop);
   Run run(const std::string& id, int run, const Stop& stop);
   TracePage trace(const std::string& id, int run, std::int64_t after, int limit, const Stop& stop);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/json_reader.h"
@@ -121,12 +122,15 @@ class Lines {
     add("  " + paint_.yellow(padded(name, 11)) + " " + one_line(message, 300));
   }
 
-  /// Output of a command below it.
-  void output(const std::string& whole) {
+  /// Output of a command below it, shortened to its beginning, or, where it failed, to its end: there stands why.
+  void output(const std::string& whole, bool ok) {
     const auto all = split_lines(trim(whole).empty() ? std::string_view() : std::string_view(whole));
-    const std::size_t most = options_.output_lines == 0 ? all.size() : options_.output_lines;
-    for (std::size_t i = 0; i < all.size() && i < most; ++i) add("    " + paint_.dim("| " + one_line(all[i], options_.width - 6)));
-    if (all.size() > most) add("    " + paint_.dim(fmt::format("| ... {} more lines", all.size() - most)));
+    const std::size_t shown = options_.output_lines == 0 ? all.size() : std::min(all.size(), options_.output_lines);
+    const std::size_t left_out = all.size() - shown;
+    const std::size_t first = ok ? 0 : left_out;
+    if (left_out > 0 && !ok) add("    " + paint_.dim(fmt::format("| ... {} lines before", left_out)));
+    for (std::size_t i = first; i < first + shown; ++i) add("    " + paint_.dim("| " + one_line(all[i], options_.width - 6)));
+    if (left_out > 0 && ok) add("    " + paint_.dim(fmt::format("| ... {} more lines", left_out)));
   }
 
   void words(const std::string& said, bool dim) {
@@ -158,7 +162,7 @@ class Lines {
   void command(const std::string& name) {
     const bool ok = field_maybe(data_, "exit_code") == 0;
     line(name, field_text(data_, "command"), outcome(data_, ok, paint_));
-    if (!ok || options_.output_lines == 0) output(payload(data_, "output"));
+    if (!ok || options_.output_lines == 0) output(payload(data_, "output"), ok);
   }
 
   void model() {
@@ -169,8 +173,8 @@ class Lines {
   }
 
   void tool_result() {
-    output(payload(data_, "output"));
     const bool ok = data_.value("ok", true);
+    output(payload(data_, "output"), ok);
     std::string made = "    " + outcome(data_, ok, paint_);
     if (data_.value("truncated", false))
       made += paint_.dim(", cut from " + human_bytes(static_cast<std::size_t>(field_number(data_, "bytes"))));
@@ -198,7 +202,7 @@ class Lines {
   }
 
   void budget() {
-    warn("budget", fmt::format("{} of {} spent: {}", format_usd(field_number(data_, "spent_nano_usd")),
+    warn("budget", fmt::format("{} of the {}'s {} spent: {}", format_usd(field_number(data_, "spent_nano_usd")), field_text(data_, "scope"),
                                format_usd(field_number(data_, "limit_nano_usd")), field_text(data_, "action")));
   }
 

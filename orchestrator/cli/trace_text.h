@@ -13,7 +13,7 @@ namespace forge::cli {
 struct TraceTextOptions {
   Paint paint;
   std::size_t width = 100;       ///< columns of a line that is cut
-  std::size_t output_lines = 6;  ///< of a tool's or command's output: the first ones; 0 = all that the trace holds
+  std::size_t output_lines = 6;  ///< of a tool's or command's output; 0 = all that the trace holds
   bool thinking = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "orchestrator/base/error.h"
 #include "orchestrator/cli/connection.h"
 #include "orchestrator/cli/summary.h"
 #include "orchestrator/cli/verbs.h"
@@ -21,11 +20,10 @@ int retry(Context& context, const RetryOptions& options) {
   check_watch_options(options.watch);
   const std::string id = job_id(options.id);
   Connection connection = connect(context, options.server, EngineUse::work);
-  const Job job = connection.client.new_run(id, context.stop);
-  if (!job.last_run) throw Error(ErrorCode::corrupt, "the server started a run and does not show it");
+  const Run run = connection.client.new_run(id, context.stop);
   if (!options.watch.events)
-    context.console.note(fmt::format("job {}, run {}", context.console.err_paint.bold(short_id(job.id)), job.last_run->number));
-  return watch_run(context, connection, job.id, job.last_run->number, options.watch, OnInterrupt::cancel_job);
+    context.console.note(fmt::format("job {}, run {}", context.console.err_paint.bold(short_id(run.job)), run.number));
+  return watch_run(context, connection, run.job, run.number, options.watch, OnInterrupt::cancel_job);
 }
 
 }  // namespace

@@ -166,7 +166,8 @@ class FakeForge {
     if (line.ends_with("/cost")) return test::http_answer(200, nlohmann::json(to_json(cost())).dump());
     if (line.find("/trace?") != line.npos)
       return test::http_answer(200, trace_page_json(TracePage{script_.events, script_.events.back().seq, true}));
-    if (line.find("/runs/") != line.npos) return test::http_answer(200, nlohmann::json(to_json(run_now())).dump());
+    if (line.find("/runs/") != line.npos || line.ends_with("/run"))
+      return test::http_answer(200, nlohmann::json(to_json(run_now())).dump());
     return test::http_answer(200, nlohmann::json(to_json(job_now())).dump());
   }
 
@@ -218,6 +219,7 @@ class FakeForge {
       connection.send("id: " + std::to_string(one.seq) + "\ndata: " + envelope_json(one) + "\n\n");
       ++sent;
     }
+    connection.send("event: end\ndata: {}\n\n");
   }
 
   Script script_;
