@@ -60,8 +60,22 @@ class MeteredModel final : public models::Model {
 
 }  // namespace
 
+namespace {
+
+/// A script that is not there is a mistake in the request, like a model that is not.
+std::unique_ptr<models::Model> make_asked(const models::ModelFactory& models, const std::string& name) {
+  try {
+    return models.make(name);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::invalid_argument || e.client_text().empty()) throw;
+    throw bad_input("model", e.client_text(), e.hint());
+  }
+}
+
+}  // namespace
+
 void Gateway::check(const JobSpec& spec) const {
-  const auto model = models_.make(spec.model);
+  const auto model = make_asked(models_, spec.model);
   if (!has_budget(spec) || options_.unpriced == Unpriced::allow || options_.fallback || prices_.price(model->name())) return;
   throw bad_input("model", "the model '" + model->name() + "' has no price, so its budget could not be kept",
                   "give its price in models.prices_file, set models.fallback_price, or set budget.unpriced = \"allow\"");

@@ -127,7 +127,7 @@ class JobService final : public Service {
     store::RunEnd end;
     try {
       run.branch = branch_name(job.id, run.number);
-      progress.learned({.branch = run.branch});
+      progress.learned({.branch = run.branch, .started_ms = parts_.clock.now_ms()});
       const RunTools tools{parts_.git,
                            *parts_.drivers.at(job.spec.driver),
                            find_adapter(job.spec.adapter, parts_),

@@ -30,6 +30,9 @@ TEST_F(ServiceTest, AFinishedRunIsABranchThatHoldsExactlyTheEdits) {
   EXPECT_EQ(run.diff_stat.deletions, 1);
   EXPECT_THAT(service_->diff(job.id.str(), 0), HasSubstr("+print('two')"));
   EXPECT_THAT(repo_.git({"log", "-1", "--format=%B", run.branch}), HasSubstr("Forge-Job: " + job.id.str()));
+  EXPECT_GT(run.started_ms, 0);
+  EXPECT_GE(run.started_ms, run.created_ms);
+  EXPECT_GE(run.ended_ms, run.started_ms);
   EXPECT_EQ(driver_.counts().live(), 0);
 }
 
