@@ -1,7 +1,5 @@
 #include "adapters/pi/pi.h"
 
-#include <utility>
-
 #include "adapters/pi/session.h"
 #include "tools/registry.h"
 

@@ -7,8 +7,8 @@
 
 namespace forge::adapters {
 
-/// Forge's own tool loop: it runs beside the engine, its tools act in the sandbox through the driver, its model is a metered one.
-/// `gateway` must outlive the adapter.
+/// The adapter `pi`: Forge's own tool loop. It runs beside the engine, its tools act in the sandbox through the driver, its model is a
+/// metered one. `gateway` must outlive the adapter.
 std::unique_ptr<AgentAdapter> make_pi(const egress::Gateway& gateway);
 
 }  // namespace forge::adapters

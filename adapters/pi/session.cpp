@@ -1,250 +1,279 @@
 #include "adapters/pi/session.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <utility>
 
-#include "adapters/pi/conversation.h"
 #include "adapters/pi/prompt.h"
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
 
 namespace forge::adapters::pi {
 namespace {
 
-using models::Speaker;
+using models::Block;
+using models::ModelResponse;
+using models::StopReason;
+using models::TextBlock;
+using models::ThinkingBlock;
+using models::ToolResultBlock;
+using models::ToolUseBlock;
+using tools::ToolOutcome;
 
-constexpr std::int64_t kReserveTokens = 16'384;  // room for the next answer
-constexpr std::int64_t kKeepTokens = 20'000;     // recent messages that compaction leaves whole
-constexpr int kMonologue = 3;
-constexpr std::int64_t kWarnPercent = 80;
+constexpr std::size_t kShownArgumentBytes = 300;
+constexpr std::size_t kTrimmedResultBytes = 4 << 10;  // of old results, when even the newest turns do not fit
 
-/// Tells the run that the model is alive, and its trace about retries.
-class Listening final : public models::ModelObserver {
- public:
-  Listening(TraceSink& trace, int turn) : trace_(trace), turn_(turn) {}
-  void text_delta(std::string_view) override { trace_.alive(); }
-  void thinking_delta(std::string_view) override { trace_.alive(); }
-  void retrying(const Retry& retry) override {
-    trace_.append(trace::Retry{"model", retry.attempt, retry.delay_ms, retry.status, retry.message}, turn_);
-  }
+constexpr std::string_view kNotRunCut =
+    "Not run: your response was cut at its limit of length, so the arguments may be incomplete. Send the call again in a shorter response; "
+    "write "
+    "long files in several parts.";
+constexpr std::string_view kNotRunStopped = "Not run: the run was stopped.";
+constexpr std::string_view kGoOnShorter =
+    "Your response was cut at its limit of length. Go on where it stopped, with shorter texts and one tool call at a time.";
+constexpr std::string_view kGoOnEmpty =
+    "Your response was empty. If the task is done, end it with the summary of your work; otherwise go on.";
 
- private:
-  TraceSink& trace_;
-  const int turn_;
-};
+std::vector<models::ToolSpec> model_specs(const tools::Registry& registry) {
+  std::vector<models::ToolSpec> specs;
+  for (const tools::ToolSpec* spec : registry.specs(tools::Caller::agent))
+    specs.push_back({spec->name, spec->description, spec->schema_json});
+  return specs;
+}
 
-Reason reason_of(const Error& e) {
-  switch (e.code()) {
-    case ErrorCode::budget_exhausted: return Reason::budget_exhausted;
+std::vector<ToolUseBlock> calls_of(const ModelResponse& response) {
+  std::vector<ToolUseBlock> calls;
+  for (const Block& block : response.blocks)
+    if (const auto* call = std::get_if<ToolUseBlock>(&block)) calls.push_back(*call);
+  return calls;
+}
+
+std::string text_of(const ModelResponse& response) {
+  std::string text;
+  for (const Block& block : response.blocks)
+    if (const auto* said = std::get_if<TextBlock>(&block)) text += (text.empty() ? "" : "\n") + said->text;
+  return std::string(trim(text));
+}
+
+/// Why a model that does not answer ends the run; nothing for errors that are not the model's.
+std::optional<Reason> reason_of(ErrorCode code) {
+  switch (code) {
     case ErrorCode::unauthenticated:
     case ErrorCode::permission_denied: return Reason::auth_error;
-    case ErrorCode::context_overflow: return Reason::context_overflow;
-    default: return Reason::api_error;
+    case ErrorCode::budget_exhausted: return Reason::budget_exhausted;
+    case ErrorCode::context_overflow: return Reason::context_overflow;  // of the summary itself
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_found:
+    case ErrorCode::limit_exceeded:
+    case ErrorCode::unavailable:
+    case ErrorCode::corrupt: return Reason::api_error;
+    default: return {};
   }
 }
 
-bool nearly(std::int64_t value, std::int64_t limit) { return value * 100 >= limit * kWarnPercent; }
+std::string for_people(const Error& error, Reason reason) {
+  return error.client_text().empty() ? std::string(explain(reason)) : error.client_text();
+}
+
+ToolOutcome not_run(std::string_view text) { return tools::failed(std::string(text)); }
 
 }  // namespace
 
-void BudgetEar::append(TraceData data, std::optional<int> turn) {
-  if (const auto* budget = std::get_if<trace::Budget>(&data); budget != nullptr && budget->spent_nano_usd < budget->limit_nano_usd)
-    warning_ = *budget;
-  trace_.append(std::move(data), turn);
-}
+/// Tells the trace that the model is at work, and counts what dropped attempts were billed.
+class Session::Observer final : public models::ModelObserver {
+ public:
+  Observer(TurnTrace& trace, Allowance& allowance) : trace_(trace), allowance_(allowance) {}
+  void text_delta(std::string_view) override { trace_.alive(); }
+  void thinking_delta(std::string_view) override { trace_.alive(); }
+  void retrying(const Retry& retry) override {
+    trace_.append(trace::Retry{"model", retry.attempt, retry.delay_ms, retry.status, retry.message});
+  }
+  void wasted(const Usage& usage) override { allowance_.add_tokens(usage); }
+
+ private:
+  TurnTrace& trace_;
+  Allowance& allowance_;
+};
 
 Session::Session(const RunContext& context, const tools::Registry& tools, const MakeModel& make_model)
-    : context_(context), tools_(tools), trace_(context.trace), model_(make_model(trace_)), system_(system_prompt(context.instructions)) {}
+    : context_(context),
+      tools_(tools),
+      trace_(context.trace),
+      model_(make_model(trace_)),
+      plan_(model_->context_window()),
+      system_(system_prompt(context.job.spec, context.instructions)),
+      specs_(model_specs(tools)),
+      allowance_(context.job.spec.limits, trace_) {
+  fixed_tokens_ = estimate_tokens(system_);
+  for (const auto& spec : specs_) fixed_tokens_ += estimate_tokens(spec.description) + estimate_tokens(spec.schema_json);
+}
 
 AgentResult Session::prompt(const std::string& text, const Stop& stop) {
   if (task_.empty()) task_ = text;
-  say(text);
-  monologue_ = 0;
+  transcript_.tell(text);
   while (true) {
-    stop.check();
-    if (auto end = turn(stop)) return *end;
+    if (auto ended = turn(stop)) return std::move(*ended);
   }
 }
 
-std::optional<AgentResult> Session::turn(const Stop& stop) {
-  if (auto end = over_limit()) return end;
-  ++turns_;
-  trace_.append(trace::Turn{turns_}, turns_);
-  if (nearly_full()) compact(stop);
-  models::ModelResponse response;
-  if (auto end = ask(response, stop)) return end;
-  note_answer(response);
-  if (response.stop_reason == models::StopReason::refusal) return ended(Reason::refused, "the model refused the task");
-  if (response.stop_reason == models::StopReason::pause_turn) return {};  // sent back as it is, the model goes on
-  std::vector<models::ToolUseBlock> calls;
-  for (const auto& block : response.blocks)
-    if (const auto* call = std::get_if<models::ToolUseBlock>(&block)) calls.push_back(*call);
-  if (calls.empty()) return without_calls(response);
-  monologue_ = 0;
-  return run_calls(calls, stop);
-}
-
-std::optional<AgentResult> Session::over_limit() {
-  const RunLimits& limits = context_.job.spec.limits;
-  if (turns_ >= limits.max_turns) {
-    trace_.append(trace::Limit{"turns", turns_, limits.max_turns}, turns_);
-    return ended(Reason::max_turns, "the agent used all of its " + std::to_string(limits.max_turns) + " turns");
+Session::End Session::turn(const Stop& stop) {
+  stop.check();
+  if (auto ended = allowance_.ended()) return end(ended->reason, std::move(ended->error));
+  allowance_.begin_turn();
+  ModelResponse response;
+  if (auto ended = ask(response, stop)) return ended;
+  show(response);
+  transcript_.add_response(response);
+  if (std::string text = text_of(response); !text.empty()) summary_ = std::move(text);
+  if (response.stop_reason == StopReason::refusal) {
+    // Calls of a refused response must not be left without an answer either.
+    run_calls(response, stop);
+    return end(Reason::refused, "the model refused the task");
   }
-  if (tokens_ >= limits.max_tokens) {
-    trace_.append(trace::Limit{"tokens", tokens_, limits.max_tokens}, turns_);
-    return ended(Reason::budget_exhausted, "the agent used all of its " + std::to_string(limits.max_tokens) + " tokens");
-  }
+  if (calls_of(response).empty()) return after_talk(response);
+  run_calls(response, stop);
+  if (auto ended = judge(std::exchange(worst_, StuckDetector::Verdict::fine))) return ended;
+  tell_warnings(stop);
   return {};
 }
 
-models::ModelRequest Session::request() const {
+Session::End Session::ask(ModelResponse& response, const Stop& stop) {
+  try {
+    if (plan_.due(transcript_.context_tokens())) compact(plan_.keep, stop);
+    if (fits(response, stop)) return {};
+    // Whatever we counted was wrong: half of it must go at least.
+    if (compact(std::min(plan_.keep, transcript_.context_tokens() / 2), stop) && fits(response, stop)) return {};
+    return end(Reason::context_overflow, "the conversation no longer fits the model, also after it was summed up");
+  } catch (const Error& e) {
+    const auto reason = reason_of(e.code());
+    if (!reason) throw;
+    return end(*reason, for_people(e, *reason));
+  }
+}
+
+bool Session::fits(ModelResponse& response, const Stop& stop) {
   models::ModelRequest request;
   request.system = system_;
-  request.messages = messages_;
-  for (const auto* spec : tools_.specs(tools::Caller::agent)) request.tools.push_back({spec->name, spec->description, spec->schema_json});
-  request.turn = turns_;
-  return request;
-}
-
-models::ModelResponse Session::complete(const models::ModelRequest& request, const Stop& stop) {
-  Listening listening(trace_, turns_);
-  auto response = model_->complete(request, listening, stop);
-  tokens_ += response.usage.total();
-  return response;
-}
-
-std::optional<AgentResult> Session::ask(models::ModelResponse& response, const Stop& stop) {
-  for (bool compacted = false;; compacted = true) {
-    try {
-      response = complete(request(), stop);
-      if (response.stop_reason != models::StopReason::context_overflow) return {};
-      if (compacted || !compact(stop)) return ended(Reason::context_overflow, "the conversation no longer fits the model");
-    } catch (const Error& e) {
-      if (e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out) throw;
-      const bool overflow = e.code() == ErrorCode::context_overflow;
-      if (overflow && !compacted && compact(stop)) continue;
-      return ended(reason_of(e), e.client_text().empty() ? "the model could not be used" : e.client_text());
-    }
+  request.messages = transcript_.messages();
+  request.tools = specs_;
+  request.max_output_tokens = plan_.reserve;
+  request.turn = trace_.turn();
+  Observer observer(trace_, allowance_);
+  try {
+    response = model_->complete(request, observer, stop);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::context_overflow) throw;
+    return false;
   }
+  allowance_.add_tokens(response.usage);
+  return response.stop_reason != StopReason::context_overflow;
 }
 
-void Session::note_answer(const models::ModelResponse& response) {
-  for (const auto& block : response.blocks) {
-    if (const auto* thinking = std::get_if<models::ThinkingBlock>(&block); thinking != nullptr && !thinking->redacted)
-      trace_.append(trace::Thinking{{thinking->text}}, turns_);
-    if (const auto* text = std::get_if<models::TextBlock>(&block); text != nullptr && !text->text.empty())
-      trace_.append(trace::Text{{text->text}}, turns_);
+bool Session::compact(std::int64_t keep_tokens, const Stop& stop) {
+  const std::int64_t before = transcript_.context_tokens();
+  const auto first_kept = transcript_.cut_point(keep_tokens);
+  std::string summary;
+  if (first_kept) {
+    models::ModelRequest request = summary_request(transcript_, *first_kept, plan_);
+    request.turn = trace_.turn();
+    Observer observer(trace_, allowance_);
+    const ModelResponse response = model_->complete(request, observer, stop);
+    allowance_.add_tokens(response.usage);
+    summary = text_of(response);
+    if (!summary.empty()) transcript_.replace_before(*first_kept, summary_message(task_, summary), fixed_tokens_);
   }
-  if (const std::string text = text_of(response.blocks); !text.empty()) summary_ = text;
-  if (!response.blocks.empty()) messages_.push_back({Speaker::assistant, response.blocks});
-  context_tokens_ = response.usage.total();
-  counted_messages_ = messages_.size();
-}
-
-std::optional<AgentResult> Session::without_calls(const models::ModelResponse& response) {
-  const bool cut = response.stop_reason == models::StopReason::max_tokens;
-  const bool empty = text_of(response.blocks).empty();
-  if (!cut && !empty) return ended(Reason::completed, "");
-  if (++monologue_ >= kMonologue)
-    return ended(Reason::stuck,
-                 std::string("the model gave ") + std::to_string(kMonologue) + (cut ? " cut-off" : " empty") + " answers in a row");
-  say(cut ? kCutOff : kEmpty);
-  return {};
-}
-
-std::optional<AgentResult> Session::run_calls(const std::vector<models::ToolUseBlock>& calls, const Stop& stop) {
-  models::ChatMessage results{Speaker::user, {}};
-  bool circling = false;
-  for (const auto& call : calls) {
-    auto result = run_call(call, stop);
-    circling = stuck_.note(call.name, call.arguments, result.content, !result.is_error) || circling;
-    results.blocks.emplace_back(std::move(result));
-  }
-  if (circling && nudged_) {
-    messages_.push_back(std::move(results));
-    return ended(Reason::stuck, "the agent went in circles: it repeated the same steps with the same results");
-  }
-  if (circling) {
-    nudged_ = true;
-    trace_.append(trace::LogLine{"warn", "the agent repeats itself; it was told so"}, turns_);
-    results.blocks.emplace_back(models::TextBlock{kNudge});
-  }
-  for (auto& reminder : reminders()) results.blocks.emplace_back(models::TextBlock{std::move(reminder)});
-  messages_.push_back(std::move(results));
-  return {};
-}
-
-models::ToolResultBlock Session::run_call(const models::ToolUseBlock& call, const Stop& stop) {
-  trace_.append(trace::ToolCall{call.id, call.name, {call.arguments}}, turns_);
-  const auto started = SteadyClock::now();
-  tools::ToolOutcome outcome;
-  if (call.parsed) {
-    outcome = tools_.call(tools::Caller::agent, call.name, call.arguments.empty() ? "{}" : call.arguments,
-                          {&context_.sandbox, stop, [this] { trace_.alive(); }});
-  } else {
-    outcome = tools::failed(
-        "The arguments are not one complete JSON object (or the answer was cut off), so nothing was executed. Send the call again.");
-  }
-  const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - started).count();
-  trace_.append(trace::ToolResult{.id = call.id,
-                                  .name = call.name,
-                                  .ok = outcome.ok,
-                                  .exit_code = outcome.exit_code,
-                                  .truncated = outcome.truncated,
-                                  .bytes = outcome.bytes,
-                                  .duration_ms = duration,
-                                  .output = {outcome.text}},
-                turns_);
-  return {call.id, outcome.text, !outcome.ok};
-}
-
-std::vector<std::string> Session::reminders() {
-  const RunLimits& limits = context_.job.spec.limits;
-  std::vector<std::string> said;
-  const auto warn = [&](const std::string& what) {
-    said.push_back("You have used " + what + ". Finish up: leave the code working and stop.");
-  };
-  if (!warned_turns_ && nearly(turns_, limits.max_turns)) {
-    warned_turns_ = true;
-    trace_.append(trace::Limit{"turns", turns_, limits.max_turns}, turns_);
-    warn(std::to_string(turns_) + " of " + std::to_string(limits.max_turns) + " turns");
-  }
-  if (!warned_tokens_ && nearly(tokens_, limits.max_tokens)) {
-    warned_tokens_ = true;
-    trace_.append(trace::Limit{"tokens", tokens_, limits.max_tokens}, turns_);
-    warn(std::to_string(tokens_) + " of " + std::to_string(limits.max_tokens) + " tokens");
-  }
-  if (const auto budget = trace_.take_warning())
-    warn(format_usd(budget->spent_nano_usd) + " of a budget of " + format_usd(budget->limit_nano_usd));
-  return said;
-}
-
-void Session::say(const std::string& text) { messages_.push_back({Speaker::user, {models::TextBlock{text}}}); }
-
-bool Session::nearly_full() const {
-  if (model_->context_window() == 0) return false;
-  const std::int64_t now = context_tokens_ + estimated_tokens(messages_, std::min(counted_messages_, messages_.size()));
-  return now > model_->context_window() - kReserveTokens;
-}
-
-bool Session::compact(const Stop& stop) {
-  const std::size_t cut = recent_part(messages_, kKeepTokens);
-  if (cut == 0) return false;
-  const std::int64_t before = context_tokens_ + estimated_tokens(messages_, std::min(counted_messages_, messages_.size()));
-  // Half of the window for what is summarised: the estimate is rough, and the summary needs room.
-  const std::int64_t window = model_->context_window() > 0 ? model_->context_window() : 4 * kReserveTokens;
-  models::ModelRequest asked;
-  asked.system = "You summarise the work of a coding agent for itself.";
-  asked.messages = {
-      {Speaker::user, {models::TextBlock{compaction_prompt(transcript(messages_, cut, static_cast<std::size_t>(window * 2)))}}}};
-  asked.max_output_tokens = kReserveTokens / 2;
-  asked.turn = turns_;
-  const std::string summary = text_of(complete(asked, stop).blocks);
-  std::vector<models::ChatMessage> kept{{Speaker::user, {models::TextBlock{compacted_opening(task_, summary)}}}};
-  kept.insert(kept.end(), messages_.begin() + static_cast<std::ptrdiff_t>(cut), messages_.end());
-  messages_ = std::move(kept);
-  context_tokens_ = 0;
-  counted_messages_ = 0;
-  trace_.append(trace::Compaction{before, estimated_tokens(messages_), {summary}}, turns_);
+  const bool still_long = summary.empty() || plan_.due(transcript_.context_tokens());
+  if (still_long) transcript_.shorten_results(kTrimmedResultBytes, fixed_tokens_);
+  const std::int64_t after = transcript_.context_tokens();
+  if (summary.empty() && after >= before) return false;
+  trace_.append(trace::Compaction{before, after, {summary}});
   return true;
+}
+
+void Session::show(const ModelResponse& response) {
+  for (const Block& block : response.blocks) {
+    if (const auto* thinking = std::get_if<ThinkingBlock>(&block);
+        thinking != nullptr && !thinking->redacted && !trim(thinking->text).empty())
+      trace_.append(trace::Thinking{{thinking->text}});
+    if (const auto* said = std::get_if<TextBlock>(&block); said != nullptr && !trim(said->text).empty())
+      trace_.append(trace::Text{{said->text}});
+  }
+}
+
+void Session::run_calls(const ModelResponse& response, const Stop& stop) {
+  const std::vector<ToolUseBlock> calls = calls_of(response);
+  if (calls.empty()) return;
+  const bool cut = response.stop_reason == StopReason::max_tokens || response.stop_reason == StopReason::refusal;
+  std::vector<ToolResultBlock> results;
+  try {
+    for (const ToolUseBlock& call : calls) results.push_back(run_call(call, cut, stop));
+  } catch (const Error&) {
+    // The conversation may go on after a cancelled call: no call of it may be left without an answer.
+    while (results.size() < calls.size()) results.push_back({calls[results.size()].id, std::string(kNotRunStopped), true});
+    transcript_.add_results(std::move(results));
+    throw;
+  }
+  transcript_.add_results(std::move(results));
+}
+
+ToolResultBlock Session::run_call(const ToolUseBlock& call, bool cut, const Stop& stop) {
+  trace_.append(trace::ToolCall{call.id, call.name, {call.arguments}});
+  const auto began = SteadyClock::now();
+  const auto note = [&](const ToolOutcome& outcome) {
+    const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - began).count();
+    trace_.append(
+        trace::ToolResult{call.id, call.name, outcome.ok, outcome.exit_code, outcome.truncated, outcome.bytes, duration, {outcome.text}});
+  };
+  ToolOutcome outcome;
+  try {
+    outcome = execute(call, cut, stop);
+  } catch (const Error& e) {
+    note(not_run(e.code() == ErrorCode::unavailable ? "The sandbox is gone." : "Stopped with the run."));
+    throw;
+  }
+  note(outcome);
+  worst_ = std::max(worst_, stuck_.called(call.name, call.arguments, outcome.text, outcome.ok));
+  return {call.id, std::move(outcome.text), !outcome.ok};
+}
+
+ToolOutcome Session::execute(const ToolUseBlock& call, bool cut, const Stop& stop) {
+  stop.check();
+  if (cut) return not_run(kNotRunCut);
+  if (!call.parsed)
+    return not_run(fmt::format("Not run: the arguments are not one JSON object. They were: {}",
+                               to_utf8(std::string_view(call.arguments).substr(0, kShownArgumentBytes)).text));
+  return tools_.call(tools::Caller::agent, call.name, call.arguments,
+                     {.sandbox = &context_.sandbox, .stop = stop, .alive = [this] { trace_.alive(); }});
+}
+
+Session::End Session::after_talk(const ModelResponse& response) {
+  if (response.stop_reason == StopReason::pause_turn) return {};  // goes back as it is
+  const bool cut = response.stop_reason == StopReason::max_tokens;
+  if (!cut && !text_of(response).empty()) return end(Reason::completed, "");
+  if (auto ended = judge(stuck_.talked())) return ended;
+  transcript_.tell(std::string(cut ? kGoOnShorter : kGoOnEmpty));
+  return {};
+}
+
+Session::End Session::judge(StuckDetector::Verdict verdict) {
+  if (verdict == StuckDetector::Verdict::fine) return {};
+  const bool stops = verdict == StuckDetector::Verdict::stop;
+  trace_.append(trace::LogLine{"warn", fmt::format("the agent is stuck: {}; {}", stuck_.why(), stops ? "stopped" : "told so")});
+  if (stops) return end(Reason::stuck, stuck_.why());
+  transcript_.tell(
+      fmt::format("[forge] You go round in circles: {}. Stop and think about what you have learnt, then try something different, or end "
+                  "the task and say what is in "
+                  "the way.",
+                  stuck_.why()));
+  return {};
+}
+
+void Session::tell_warnings(const Stop& stop) {
+  const std::vector<std::string> warnings = allowance_.warnings(stop);
+  if (warnings.empty()) return;
+  transcript_.tell(
+      fmt::format("[forge] {}. Finish up: leave the work tree in a good state and end with your summary.", fmt::join(warnings, "; ")));
 }
 
 }  // namespace forge::adapters::pi

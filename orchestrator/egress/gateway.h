@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "orchestrator/base/clock.h"
 #include "orchestrator/domain/job.h"
@@ -31,7 +32,7 @@ class Gateway {
   /// All references must outlive the gateway and its models.
   Gateway(const models::ModelFactory& models, const models::PriceBook& prices, store::Store& store, const Clock& clock,
           GatewayOptions options)
-      : models_(models), prices_(prices), store_(store), clock_(clock), options_(options) {}
+      : models_(models), prices_(prices), store_(store), clock_(clock), options_(std::move(options)) {}
 
   /// Throws invalid_argument: no such model, a bad script, or a budget that could not be kept because the model has no price.
   void check(const JobSpec& spec) const;
