@@ -59,7 +59,7 @@ TokenRow insert_token(WriteScope& scope, const std::string& name, Role role, con
     Query taken = scope.main.query("SELECT 1 FROM tokens WHERE name = :name AND revoked = 0");
     if (taken.bind(":name", name).step()) throw public_failure(ErrorCode::conflict, "a token named '" + name + "' exists");
   }
-  const TokenRow token{
+  TokenRow token{
       .id = new_id<TokenId>(scope.now_ms), .name = name, .role = role, .created_ms = scope.now_ms, .last_used_ms = 0, .revoked = false};
   scope.main.query("INSERT INTO tokens (id, name, role, secret_hash, created_ms) VALUES (:id, :name, :role, :secret_hash, :created)")
       .bind(":id", token.id.str())

@@ -81,7 +81,7 @@ std::string Blobs::put(std::string_view data) const {
     throw Error(ErrorCode::limit_exceeded,
                 "a blob of " + std::to_string(data.size()) + " bytes is over the limit of " + std::to_string(kMaxBytes));
   }
-  const std::string id = crypto::sha256_hex(data);
+  std::string id = crypto::sha256_hex(data);
   const std::string path = path_of(id);
   if (is_stored(path, data.size())) return id;
   const std::string folder = directory_ + "/" + id.substr(0, 2);

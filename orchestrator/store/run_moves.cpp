@@ -13,6 +13,7 @@ void mirror(Database& main, const JobId& job, JobState state) {
 
 std::vector<std::string> clean_texts(const std::vector<std::string>& texts, const Redactor& redactor) {
   std::vector<std::string> clean;
+  clean.reserve(texts.size());
   for (const std::string& text : texts) clean.push_back(clean_text(text, redactor));
   return clean;
 }
@@ -24,7 +25,7 @@ void RunMoves::record(WriteScope& scope, const RunId& run, const TraceData& data
 }
 
 JobId RunMoves::insert_job(WriteScope& scope, const JobSpec& spec, const std::string& created_by, bool queued) const {
-  const auto id = new_id<JobId>(scope.now_ms);
+  auto id = new_id<JobId>(scope.now_ms);
   scope.main
       .query(R"sql(
           INSERT INTO jobs (id, repository, spec, created_by, created_ms, state)

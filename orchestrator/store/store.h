@@ -153,7 +153,4 @@ struct StoreOptions {
 /// ("database is version 7, this forge knows 3: use the newer forge").
 std::unique_ptr<Store> open_sqlite_store(const StoreOptions& options);
 
-/// What doors see of the access part. `store` must outlive it.
-std::unique_ptr<AccessControl> make_access_control(Store& store);
-
 }  // namespace forge::store

@@ -1,7 +1,5 @@
 #include "orchestrator/store/writer.h"
 
-#include "orchestrator/base/error.h"
-
 namespace forge::store {
 namespace {
 
@@ -10,7 +8,7 @@ constexpr int kPassivePages = 1000;
 // After this much quiet the logs are emptied, so that a start finds nothing to recover and a copy of the files is complete.
 constexpr auto kIdle = std::chrono::seconds(2);
 
-Error copy_of(const std::exception& reason) {
+Error as_error(const std::exception& reason) {
   const auto* error = dynamic_cast<const Error*>(&reason);
   return error != nullptr ? *error : Error(ErrorCode::internal, reason.what());
 }
@@ -40,14 +38,14 @@ void Writer::submit(File file, const RunId& run, std::function<void(WriteScope&)
   task->file = file;
   task->run = run;
   task->operation = std::move(operation);
-  std::future<void> done = task->done.get_future();
+  std::future<std::optional<Error>> done = task->done.get_future();
   {
     auto inbox = inbox_.lock();
     if (inbox->closed) throw Error(ErrorCode::unavailable, "the store is closed");
     inbox->tasks.push_back(std::move(task));
     inbox.notify_all();
   }
-  done.get();
+  if (std::optional<Error> failure = done.get()) throw std::move(*failure);
 }
 
 void Writer::work(const std::stop_token& stop) {
@@ -81,30 +79,29 @@ void Writer::run_batch(Tasks& todo) {
     run_tasks(todo, batch);
     commit_batch(batch);
   } catch (const std::exception& e) {
-    fail_batch(batch, e);
-  }
-  for (auto& task : batch) {
-    task->operation = nullptr;
-    if (task->failure) {
-      task->done.set_exception(std::exchange(task->failure, nullptr));
-    } else {
-      task->done.set_value();
-    }
+    fail_batch(batch, as_error(e));
   }
   for (const File file : {File::trace, File::main})
     if (database(file).wal_pages() >= passive_at_[static_cast<std::size_t>(file)]) return checkpoint(Checkpoint::passive);
 }
 
 /// A file could not begin, commit or undo: whatever of the batch is not committed fails with that reason.
-void Writer::fail_batch(Tasks& batch, const std::exception& reason) {
+void Writer::fail_batch(Tasks& batch, const Error& reason) {
   for (const File file : {File::trace, File::main}) {
     database(file).rollback();
     events_.forget(file, 0);
   }
   for (auto& task : batch) {
-    // One exception object per caller: each adds its own context to it, at the same time as the others.
-    if (task->operation && !task->failure) task->failure = std::make_exception_ptr(copy_of(reason));
+    if (!task) continue;
+    if (!task->failure) task->failure = reason;
+    answer(std::move(task));
   }
+}
+
+void Writer::answer(std::unique_ptr<Task> task) {
+  // What the operation refers to belongs to the caller, who goes on with the next line.
+  task->operation = nullptr;
+  task->done.set_value(std::move(task->failure));
 }
 
 void Writer::run_tasks(Tasks& todo, Tasks& batch) {
@@ -124,35 +121,35 @@ void Writer::attempt(Task& task) {
   WriteScope scope{*main_, *trace_, events_, clock_.now_ms()};
   try {
     task.operation(scope);
-  } catch (const std::exception&) {
-    task.failure = std::current_exception();
+  } catch (const std::exception& e) {
+    task.failure = as_error(e);
     events_.forget(task.file, before);
   }
   // SQLite itself may have rolled back the whole transaction (disk full, I/O): then the operations before this one are gone too.
-  if (!target.in_transaction()) std::rethrow_exception(task.failure);
+  if (!target.in_transaction()) throw task.failure.value_or(Error(ErrorCode::internal, "an operation ended its transaction"));
   if (task.failure) target.query("ROLLBACK TO operation").run();
   target.query("RELEASE operation").run();
 }
 
 /// The order is the one that EventLog relies on.
 void Writer::commit_batch(Tasks& batch) {
-  const auto finish = [&](File file) {
-    if (!database(file).in_transaction()) return;
-    database(file).commit();
-    logs_filled_ = true;
-    // Committed: a later failure in this batch is no longer theirs.
-    for (auto& task : batch)
-      if (task->file == file) task->operation = nullptr;
-  };
   trace_unsynced_ = trace_unsynced_ || events_.pending(File::trace) > 0;
-  finish(File::trace);
-  publish(File::trace);
+  finish(File::trace, batch);
   if (trace_unsynced_ && events_.pending(File::main) > 0) {
     trace_->sync_log();
     trace_unsynced_ = false;
   }
-  finish(File::main);
-  publish(File::main);
+  finish(File::main, batch);
+}
+
+/// Commits one file; its operations are then beyond what may still fail in this batch.
+void Writer::finish(File file, Tasks& batch) {
+  if (!database(file).in_transaction()) return;
+  database(file).commit();
+  logs_filled_ = true;
+  publish(file);
+  for (auto& task : batch)
+    if (task && task->file == file) answer(std::move(task));
 }
 
 void Writer::publish(File file) {

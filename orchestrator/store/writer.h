@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "orchestrator/base/clock.h"
+#include "orchestrator/base/error.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/log.h"
 #include "orchestrator/store/database.h"
@@ -60,8 +60,8 @@ class Writer {
     File file = File::main;
     RunId run;  ///< whose trace it appends to; empty for the main file
     std::function<void(WriteScope&)> operation;
-    std::promise<void> done;
-    std::exception_ptr failure;
+    std::promise<std::optional<Error>> done;
+    std::optional<Error> failure;  ///< a value, not an exception_ptr: callers add their context to it, each to its own
   };
   using Tasks = std::deque<std::unique_ptr<Task>>;
   struct Inbox {
@@ -88,7 +88,9 @@ class Writer {
   void run_tasks(Tasks& todo, Tasks& batch);
   void attempt(Task& task);
   void commit_batch(Tasks& batch);
-  void fail_batch(Tasks& batch, const std::exception& reason);
+  void finish(File file, Tasks& batch);
+  void fail_batch(Tasks& batch, const Error& reason);
+  static void answer(std::unique_ptr<Task> task);
   void publish(File file);
   void checkpoint(Checkpoint kind);
   Database& database(File file) { return file == File::main ? *main_ : *trace_; }

@@ -1,3 +1,5 @@
+#include "orchestrator/store/access.h"
+
 #include <atomic>
 
 #include "tests/unit/store/store_fixture.h"
@@ -9,7 +11,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-constexpr std::int64_t kHourMs = 3600 * 1000;
+constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::int64_t kDayMs = 24 * kHourMs;
 
 template <typename Backend>

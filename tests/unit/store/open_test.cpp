@@ -103,7 +103,7 @@ TEST_F(OpenStore, BacksUpAndMigratesAnOlderFile) {
 TEST_F(OpenStore, GoesOnWithoutALostTraceFile) {
   const Job job = [&] {
     const auto store = open();
-    const Job made = store->insert_job({.repository = "r", .base = {}, .task = "t"}, "anna", true);
+    Job made = store->insert_job({.repository = "r", .base = {}, .task = "t"}, "anna", true);
     store->append_event(made.last_run->id, trace::Turn{1}, {});
     store->claim_run(1);
     return made;

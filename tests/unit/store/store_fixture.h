@@ -48,7 +48,7 @@ class StoreTest : public testing::Test {
   }
   /// Claimed and moved on to `state`.
   Lease in_state(JobState state) {
-    const Lease lease = claimed();
+    Lease lease = claimed();
     JobState at = JobState::leased;
     for (const JobState next : {JobState::preparing, JobState::running, JobState::finalizing}) {
       if (at == state) break;
@@ -82,6 +82,7 @@ std::string error_of(Body&& body) {
 template <typename Body>
 void on_threads(int count, Body&& body) {
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
 }
 

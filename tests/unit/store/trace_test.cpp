@@ -35,6 +35,7 @@ TYPED_TEST(StoredTrace, NumbersMovesAndOtherEventsInOneSequence) {
   const auto events = this->all_events(lease.run);
   expect_gap_free(events);
   std::vector<TraceType> types;
+  types.reserve(events.size());
   for (const TraceEvent& event : events) types.push_back(event.type);
   EXPECT_THAT(types, ElementsAre(TraceType::state, TraceType::state, TraceType::text, TraceType::state, TraceType::text, TraceType::text));
 }

@@ -34,7 +34,8 @@ class GroupCommit : public testing::Test {
   void in_one_batch(int count, Operation&& operation) {
     std::promise<void> all_wait;
     std::atomic<int> entered = 0;
-    std::jthread holder([&] { writer_->write([&](WriteScope&) { all_wait.get_future().wait(); }); });
+    // It may fail with its batch.
+    std::jthread holder([&] { error_of([&] { writer_->write([&](WriteScope&) { all_wait.get_future().wait(); }); }); });
     on_threads(count, [&](int i) {
       if (++entered == count) all_wait.set_value();
       operation(i);
@@ -102,6 +103,7 @@ TEST_F(GroupCommit, ReturnsTheResultOfTheOperation) {
 
 TEST_F(GroupCommit, FinishesWhatWaitsBeforeItCloses) {
   std::vector<std::jthread> callers;
+  callers.reserve(4);
   std::promise<void> go;
   std::jthread holder([&] { writer_->write([&](WriteScope&) { go.get_future().wait(); }); });
   for (int i = 0; i < 4; ++i) callers.emplace_back([&, i] { insert(i); });
