@@ -20,12 +20,12 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kDescription =
+constexpr const char* kBashDescription =
     "Run a command with bash in /workspace. Each call is a new shell: variables and directory changes do not last. Standard output and "
     "error come back together; of a long output you see the beginning and the end, and the path of a file that holds all of it. A command "
     "is killed after timeout_s seconds (120 unless given). Start servers in the background with their output in a file.";
 
-constexpr const char* kSchema = R"({
+constexpr const char* kBashSchema = R"({
   "type": "object",
   "additionalProperties": false,
   "required": ["command"],
@@ -79,7 +79,7 @@ std::string how_it_ended(const CommandResult& result, const CommandSpec& command
 
 class Bash final : public Tool {
  public:
-  explicit Bash(std::vector<Caller> callers) : spec_{"bash", kDescription, kSchema, Access::acts, std::move(callers)} {}
+  explicit Bash(std::vector<Caller> callers) : spec_{"bash", kBashDescription, kBashSchema, Access::acts, std::move(callers)} {}
   const ToolSpec& spec() const override { return spec_; }
 
   ToolOutcome call(const nlohmann::json& arguments, const ToolContext& context) const override {

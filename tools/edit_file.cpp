@@ -11,13 +11,13 @@
 namespace forge::tools {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kEditDescription =
     "Change parts of a file. Each old_text must stand in the file exactly once, blanks included; all edits of a call match the file as it "
     "is "
     "before the call and may not overlap. Either all edits are made or none. Take enough lines around a change to make old_text unique, "
     "and no more.";
 
-constexpr const char* kSchema = R"({
+constexpr const char* kEditSchema = R"({
   "type": "object",
   "additionalProperties": false,
   "required": ["path", "edits"],
@@ -37,7 +37,7 @@ constexpr const char* kSchema = R"({
 
 class EditFile final : public Tool {
  public:
-  explicit EditFile(std::vector<Caller> callers) : spec_{"edit_file", kDescription, kSchema, Access::acts, std::move(callers)} {}
+  explicit EditFile(std::vector<Caller> callers) : spec_{"edit_file", kEditDescription, kEditSchema, Access::acts, std::move(callers)} {}
   const ToolSpec& spec() const override { return spec_; }
 
   ToolOutcome call(const nlohmann::json& arguments, const ToolContext& context) const override {

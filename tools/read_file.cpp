@@ -13,11 +13,11 @@
 namespace forge::tools {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReadDescription =
     "Read a text file. Shows at most 2,000 lines or 50 KiB and says with which offset to go on. Lines are shown as they are, without "
     "numbers.";
 
-constexpr const char* kSchema = R"({
+constexpr const char* kReadSchema = R"({
   "type": "object",
   "additionalProperties": false,
   "required": ["path"],
@@ -28,7 +28,6 @@ constexpr const char* kSchema = R"({
   }
 })";
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // git looks at as much when it decides whether a file is binary.
 constexpr std::size_t kBinaryProbeBytes = 8000;
 // Latin-1 prose has a few percent of such bytes; compressed data far more.
@@ -110,7 +109,7 @@ ToolOutcome show(const std::string& content, const View& view) {
 }
 class ReadFile final : public Tool {
  public:
-  explicit ReadFile(std::vector<Caller> callers) : spec_{"read_file", kDescription, kSchema, Access::reads, std::move(callers)} {}
+  explicit ReadFile(std::vector<Caller> callers) : spec_{"read_file", kReadDescription, kReadSchema, Access::reads, std::move(callers)} {}
   const ToolSpec& spec() const override { return spec_; }
 
   ToolOutcome call(const nlohmann::json& arguments, const ToolContext& context) const override {

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "tools/nearest_lines.h"
+#include "tools/workspace_file.h"
 
 namespace forge::tools {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 constexpr std::size_t kMaxListedMatches = 10;
 

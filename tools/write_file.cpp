@@ -10,10 +10,10 @@
 namespace forge::tools {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kWriteDescription =
     "Write a whole file: a new one, with its parent directories, or in place of what was there. To change a part of a file use edit_file.";
 
-constexpr const char* kSchema = R"({
+constexpr const char* kWriteSchema = R"({
   "type": "object",
   "additionalProperties": false,
   "required": ["path", "content"],
@@ -25,7 +25,8 @@ constexpr const char* kSchema = R"({
 
 class WriteFile final : public Tool {
  public:
-  explicit WriteFile(std::vector<Caller> callers) : spec_{"write_file", kDescription, kSchema, Access::acts, std::move(callers)} {}
+  explicit WriteFile(std::vector<Caller> callers)
+      : spec_{"write_file", kWriteDescription, kWriteSchema, Access::acts, std::move(callers)} {}
   const ToolSpec& spec() const override { return spec_; }
 
   ToolOutcome call(const nlohmann::json& arguments, const ToolContext& context) const override {

@@ -9,7 +9,7 @@
 namespace forge::test {
 namespace {
 
-sockaddr_in loopback(int port) {
+sockaddr_in loopback_address(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -22,7 +22,7 @@ sockaddr_in loopback(int port) {
 Listener listen_on_loopback() {
   Listener listener;
   listener.fd = checked_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a listener");
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   checked(::bind(listener.fd.get(), reinterpret_cast<sockaddr*>(&address), size), "binding a listener");
   checked(::listen(listener.fd.get(), 256), "listening");
@@ -33,7 +33,7 @@ Listener listen_on_loopback() {
 
 UniqueFd connect_to_loopback(int port) {
   UniqueFd fd = checked_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket");
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = loopback_address(port);
   checked(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "connecting");
   return fd;
 }
