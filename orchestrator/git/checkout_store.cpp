@@ -59,11 +59,11 @@ std::string first_names(const std::vector<std::string>& names) {
 std::vector<std::string> notes_of(const WrittenTree& written) {
   std::vector<std::string> notes;
   const auto say = [&](const std::vector<std::string>& names, const std::string& text) {
-    if (!names.empty()) notes.push_back(std::to_string(names.size()) + " " + text + ": " + first_names(names));
+    if (!names.empty()) notes.push_back(text + " (" + std::to_string(names.size()) + "): " + first_names(names));
   };
   say(written.submodules, "submodules are not followed, their directories are empty");
-  say(written.lfs_pointers, "files are Git LFS pointers, their content is not fetched");
-  say(written.skipped, "paths of the commit are left out");
+  say(written.lfs_pointers, "Git LFS pointers stand for files whose content is not fetched");
+  say(written.skipped, "paths of the commit cannot be made here");
   return notes;
 }
 

@@ -46,11 +46,18 @@ struct Progress {
   std::atomic<bool> failed{false};
 };
 
+/// Where files go. The service's umask must not reach the work tree: where it takes bits away, each mode is set a second time.
+struct Place {
+  int target;
+  int near;  ///< -1: there is none
+  bool masked;
+};
+
 /// One thread's part of the work, with its own repository: libgit2's objects are not shared between threads.
 class FileMaker {
  public:
-  FileMaker(const std::string& git_dir, int target, int near, const std::set<std::string>& near_lfs, const TreeLimits& limits)
-      : git_dir_(git_dir), target_(target), near_(near), near_lfs_(near_lfs), limits_(limits) {}
+  FileMaker(const std::string& git_dir, Place place, const std::set<std::string>& near_lfs, const TreeLimits& limits)
+      : git_dir_(git_dir), place_(place), near_lfs_(near_lfs), limits_(limits) {}
 
   void run(const std::vector<PlannedFile>& files, Progress& progress, const Stop& stop) {
     while (!progress.failed) {
@@ -87,7 +94,7 @@ class FileMaker {
 
   /// False when the other tree cannot give it: too many links, or somebody harmed the cache. Then it is written.
   bool link(const PlannedFile& file) {
-    if (near_ < 0 || ::linkat(near_, file.path.c_str(), target_, file.path.c_str(), 0) != 0) return false;
+    if (place_.near < 0 || ::linkat(place_.near, file.path.c_str(), place_.target, file.path.c_str(), 0) != 0) return false;
     if (near_lfs_.contains(file.path)) lfs_pointers.push_back(file.path);
     return true;
   }
@@ -100,13 +107,14 @@ class FileMaker {
 
   std::int64_t linked_size(const PlannedFile& file) const {
     struct stat status {};
-    return ::fstatat(target_, file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? on_disk(status.st_size) : 0;
+    return ::fstatat(place_.target, file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? on_disk(status.st_size) : 0;
   }
 
   std::int64_t write(const PlannedFile& file) {
     const OdbObject blob = content(file);
     const std::string_view bytes(static_cast<const char*>(git_odb_object_data(blob.get())), git_odb_object_size(blob.get()));
-    const UniqueFd out(::openat(target_, file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const mode_t mode = file.executable ? 0755 : 0644;
+    const UniqueFd out(::openat(place_.target, file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!out && errno == EEXIST) return 0;  // a hostile tree names it twice; the first stays
     if (!out) throw write_failure(file.path, errno);
     for (std::size_t done = 0; done < bytes.size();) {
@@ -114,28 +122,36 @@ class FileMaker {
       if (put < 0 && errno != EINTR) throw write_failure(file.path, errno);
       done += put > 0 ? static_cast<std::size_t>(put) : 0;
     }
-    // Set and not asked for at open: the service's umask must not reach the work tree.
-    if (::fchmod(out.get(), file.executable ? 0755 : 0644) != 0) throw write_failure(file.path, errno);
+    if (place_.masked && ::fchmod(out.get(), mode) != 0) throw write_failure(file.path, errno);
     if (bytes.size() <= kMaxLfsPointerBytes && bytes.starts_with(kLfsMark)) lfs_pointers.push_back(file.path);
     return on_disk(static_cast<std::int64_t>(bytes.size()));
   }
 
   const std::string& git_dir_;
-  int target_;
-  int near_;  // -1: there is none
+  Place place_;
   const std::set<std::string>& near_lfs_;
   const TreeLimits& limits_;
   Repository mirror_;  // opened with the first blob that must be read
   Odb odb_;
 };
 
-void make_directories(int target, const std::vector<std::string>& directories) {
+/// Makes the root itself; true when the umask took bits of its mode away.
+bool make_root(const std::string& directory) {
+  if (::mkdir(directory.c_str(), kDirectoryMode) != 0) throw write_failure(directory, errno);
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) throw write_failure(directory, errno);
+  const bool masked = (status.st_mode & 07777) != kDirectoryMode;
+  if (masked && ::chmod(directory.c_str(), kDirectoryMode) != 0) throw write_failure(directory, errno);
+  return masked;
+}
+
+void make_directories(const Place& place, const std::vector<std::string>& directories) {
   for (const std::string& path : directories) {
-    if (::mkdirat(target, path.c_str(), kDirectoryMode) != 0) {
-      if (errno != EEXIST) throw write_failure(path, errno);
-      continue;
+    if (::mkdirat(place.target, path.c_str(), kDirectoryMode) != 0) {
+      if (errno != EEXIST) throw write_failure(path, errno);  // a hostile tree names it twice
+    } else if (place.masked && ::fchmodat(place.target, path.c_str(), kDirectoryMode, 0) != 0) {
+      throw write_failure(path, errno);
     }
-    if (::fchmodat(target, path.c_str(), kDirectoryMode, 0) != 0) throw write_failure(path, errno);
   }
 }
 
@@ -187,17 +203,18 @@ WrittenTree write_tree(const std::string& git_dir, const std::string& tree, cons
   const Tree near_root = tree_to_compare(mirror.get(), near);
   TreePlan plan = plan_tree(mirror.get(), root.get(), near_root.get(), limits.max_entries, stop);
 
-  make_directories(AT_FDCWD, {directory});
+  const bool masked = make_root(directory);
   const UniqueFd target = checked_fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "opening a new checkout");
   const UniqueFd near_fd(near_root ? ::open(near->directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
-  make_directories(target.get(), plan.directories);
+  const Place place{.target = target.get(), .near = near_fd.get(), .masked = masked};
+  make_directories(place, plan.directories);
 
   std::set<std::string> near_lfs;
   if (near) near_lfs.insert(near->lfs_pointers.begin(), near->lfs_pointers.end());
   const std::size_t wanted = std::max<std::size_t>(plan.files.size() / kFilesPerThread, 1);
   const std::size_t threads = std::min<std::size_t>({wanted, kMaxThreads, std::max(std::thread::hardware_concurrency(), 1u)});
   std::vector<FileMaker> makers;
-  for (std::size_t i = 0; i < threads; ++i) makers.emplace_back(git_dir, target.get(), near_fd.get(), near_lfs, limits);
+  for (std::size_t i = 0; i < threads; ++i) makers.emplace_back(git_dir, place, near_lfs, limits);
   Progress progress;
   make_files(makers, plan.files, progress, stop);
   make_links(target.get(), plan.links, makers.front());

@@ -106,14 +106,14 @@ class UncommittedCount {
       const auto known = tracked.files.find(entry.path);
       if (known != tracked.files.end() && known->second->mode == GIT_FILEMODE_COMMIT) {  // a submodule
         tracked.files.erase(known);
-      } else if (!is_empty(entry.path)) {  // git does not know empty directories
-        add_new(entry.path);
+      } else if (!is_ignored(entry.path) && has_new_file(entry.path)) {
+        found_.insert(entry.path);
       }
       return false;
     }
     const auto known = tracked.files.find(entry.path);
     if (known == tracked.files.end()) {
-      if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) add_new(entry.path);
+      if (is_file(entry) && !is_ignored(entry.path)) found_.insert(entry.path);
       return false;
     }
     if (is_watched(*known->second) && differs(*known->second, entry.status, modes_count_)) found_.insert(entry.path);
@@ -121,19 +121,21 @@ class UncommittedCount {
     return false;
   }
 
-  bool is_empty(const std::string& path) const {
-    bool empty = true;
-    ConfinedDir::open(git_repository_workdir(repository_)).walk(path, kMaxEntries, [&](const ConfinedDir::Entry&) {
-      empty = false;
-      return false;
+  static bool is_file(const ConfinedDir::Entry& entry) { return S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode); }
+
+  /// Empty directories and ignored files alone are nothing to git.
+  bool has_new_file(const std::string& directory) const {
+    bool found = false;
+    ConfinedDir::open(git_repository_workdir(repository_)).walk(directory, kMaxEntries, [&](const ConfinedDir::Entry& entry) {
+      if (!found && is_file(entry)) found = !is_ignored(entry.path);
+      return !found;
     });
-    return empty;
+    return found;
   }
 
-  void add_new(const std::string& path) {
+  bool is_ignored(const std::string& path) const {
     int ignored = 0;
-    if (git_ignore_path_is_ignored(&ignored, repository_, path.c_str()) == 0 && ignored == 1) return;
-    found_.insert(path);
+    return git_ignore_path_is_ignored(&ignored, repository_, path.c_str()) == 0 && ignored == 1;
   }
 
   git_repository* repository_;
