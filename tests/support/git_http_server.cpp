@@ -1,7 +1,5 @@
 #include "tests/support/git_http_server.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "orchestrator/base/error.h"
-#include "orchestrator/base/fd.h"
+#include "tests/support/loopback.h"
 #include "tests/support/temp_repo.h"
 
 namespace forge::test {
@@ -24,28 +22,17 @@ constexpr const char* kOpenssl = "/usr/bin/openssl";
 constexpr int kStartAttempts = 5;
 constexpr auto kStartTimeout = std::chrono::seconds(5);
 
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 /// A port that was free a moment ago: nginx binds it itself, so a start may have to be tried again.
-int free_port() {
-  const UniqueFd socket = checked_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket");
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  checked(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), "binding a port");
-  checked(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), "reading a port");
-  return ntohs(address.sin_port);
-}
+int free_port() { return listen_on_loopback().port; }
 
 bool accepts(int port) {
-  const UniqueFd socket = checked_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket");
-  const sockaddr_in address = loopback(port);
-  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  try {
+    connect_to_loopback(port);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    return false;
+  }
 }
 
 /// Waits until `ready`; false when `child` ended first.
