@@ -5,6 +5,7 @@
 
 #include "tests/bench/http_bench.h"
 #include "tests/bench/jobs_bench.h"
+#include "tests/bench/sandbox_bench.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ struct Benchmark {
 constexpr Benchmark kBenchmarks[] = {
     {"jobs", forge::bench::bench_job_overhead},
     {"http", forge::bench::bench_event_streams},
+    {"sandbox", forge::bench::bench_sandbox},
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ constexpr auto kKillPause = std::chrono::milliseconds(5);
 /// v1 has no atomic kill: members are killed until none is left. Who forks meanwhile is met in the next round.
 void kill_members(const std::string& directory) {
   if (write_control(directory + "/cgroup.kill", "1") == 0) return;
-  for (const std::string_view line : split_lines(read_control(directory + "/cgroup.procs"))) {
+  const std::string members = read_control(directory + "/cgroup.procs");
+  for (const std::string_view line : split_lines(members)) {
     if (const auto pid = number_after(line, ""); pid && *pid > 1) ::kill(static_cast<pid_t>(*pid), SIGKILL);
   }
 }
@@ -35,7 +36,8 @@ void move_own_processes(const std::string& directory) {
   const std::string leaf = directory + "/forge-main";
   std::error_code ignored;
   fs::create_directory(leaf, ignored);
-  for (const std::string_view line : split_lines(read_control(directory + "/cgroup.procs"))) {
+  const std::string members = read_control(directory + "/cgroup.procs");
+  for (const std::string_view line : split_lines(members)) {
     if (!line.empty()) write_control(leaf + "/cgroup.procs", line);
   }
 }

@@ -36,6 +36,13 @@ void check(const CommandSpec& command) {
   refuse_nul(command.cwd, "the directory");
 }
 
+/// Belongs to the job, so that "> /dev/stderr", which opens the pipe anew by its name, is not refused.
+Pipe job_pipe(const Identity& identity) {
+  Pipe pipe = make_pipe();
+  if (identity.pooled) checked(::fchown(pipe.write.get(), identity.uid, identity.gid), "giving a pipe to the job");
+  return pipe;
+}
+
 std::string inside_directory(const std::string& cwd) {
   if (cwd.empty()) return std::string(kWorkspace);
   return cwd.starts_with('/') ? cwd : std::string(kWorkspace) + "/" + cwd;
@@ -92,8 +99,8 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
   return texts;
 }
 
-RunningCommand::RunningCommand(const Supervisor& supervisor, const CommandSpec& command, const std::vector<std::string>& env,
-                               std::string spool_path)
+RunningCommand::RunningCommand(const Supervisor& supervisor, const Identity& identity, const CommandSpec& command,
+                               const std::vector<std::string>& env, std::string spool_path)
     : supervisor_(supervisor),
       command_(command),
       started_(SteadyClock::now()),
@@ -101,12 +108,12 @@ RunningCommand::RunningCommand(const Supervisor& supervisor, const CommandSpec& 
       err_{{}, Capture(command.max_output_bytes), true} {
   check(command);
   if (command.keep_full_output) spool_.emplace(supervisor, std::move(spool_path));
-  Pipe out = make_pipe();
+  Pipe out = job_pipe(identity);
   out_.reader = std::move(out.read);
   set_nonblocking(out_.reader.get(), true);
   UniqueFd err_writer;
   if (!command.merge_output) {
-    Pipe err = make_pipe();
+    Pipe err = job_pipe(identity);
     err_.reader = std::move(err.read);
     set_nonblocking(err_.reader.get(), true);
     err_writer = std::move(err.write);

@@ -7,6 +7,7 @@
 
 #include "orchestrator/sandbox/driver.h"
 #include "orchestrator/sandbox/local/capture.h"
+#include "orchestrator/sandbox/local/plan.h"
 #include "orchestrator/sandbox/local/spool.h"
 #include "orchestrator/sandbox/local/supervisor.h"
 
@@ -20,7 +21,8 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
 class RunningCommand {
  public:
   /// Starts it. Throws invalid_argument (no argv, a NUL byte), unavailable (the sandbox is gone).
-  RunningCommand(const Supervisor& supervisor, const CommandSpec& command, const std::vector<std::string>& env, std::string spool_path);
+  RunningCommand(const Supervisor& supervisor, const Identity& identity, const CommandSpec& command, const std::vector<std::string>& env,
+                 std::string spool_path);
   ~RunningCommand();
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;

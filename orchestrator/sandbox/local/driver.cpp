@@ -138,8 +138,10 @@ void LocalDriver::need_usable(const Stop& stop) {
 }
 
 HostFacts LocalDriver::facts(const Identity& identity) {
+  const EtcDirectory::Current etc = etc_.current();
   return {.identity = identity,
-          .etc_directory = etc_.current(),
+          .etc_directory = etc.path,
+          .etc_bound = etc.bound,
           .root_entries = root_entries_,
           .memory_limit = limited(),
           .pids_limit = limited(),

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -18,32 +19,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxFileBytes = 2 << 20;
-constexpr int kMaxEntries = 20'000;
+constexpr int kMaxEntries = 2'000;
 
 /// What programs need to run, and nothing that says who uses the machine: no hostname, no machine-id, no ssh, no gitconfig.
-constexpr std::array<const char*, 21> kCopied{"alternatives",
-                                              "ca-certificates",
-                                              "ca-certificates.conf",
-                                              "debian_version",
-                                              "fonts",
-                                              "ld.so.cache",
-                                              "ld.so.conf",
-                                              "ld.so.conf.d",
-                                              "localtime",
-                                              "lsb-release",
-                                              "magic",
-                                              "mime.types",
-                                              "os-release",
-                                              "perl",
-                                              "protocols",
-                                              "services",
-                                              "shells",
-                                              "ssl/certs",
-                                              "ssl/openssl.cnf",
-                                              "inputrc",
-                                              "terminfo"};
+constexpr std::array<const char*, 17> kCopied{"ca-certificates.conf", "debian_version", "inputrc",     "ld.so.cache", "ld.so.conf",
+                                              "ld.so.conf.d",         "localtime",      "lsb-release", "magic",       "mime.types",
+                                              "os-release",           "perl",           "protocols",   "services",    "shells",
+                                              "ssl/openssl.cnf",      "terminfo"};
+/// Large directories: bound as they are. All of them are public on every host.
+constexpr std::array<const char*, 3> kBound{"alternatives", "fonts", "ssl/certs"};
 /// Families with a version in their name.
-constexpr std::array<const char*, 3> kCopiedPrefixes{"java-", "python3", "php"};
+constexpr const char* kCopiedPrefix = "python3";
+constexpr const char* kBoundPrefix = "java-";
 
 constexpr std::array<std::pair<const char*, const char*>, 9> kWritten{{
     {"passwd",
@@ -91,18 +78,37 @@ void copy_any(const fs::path& from, const fs::path& to, int& left) {
   for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) copy_any(entry.path(), to / entry.path().filename(), left);
 }
 
+bool is_real_directory(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+/// Names below the host's /etc that are bound.
+std::vector<std::string> bound_in(const fs::path& host) {
+  std::vector<std::string> bound;
+  for (const char* name : kBound) {
+    if (is_real_directory(host / name)) bound.emplace_back(name);
+  }
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(host, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kBoundPrefix) && is_real_directory(entry.path())) bound.push_back(name);
+  }
+  std::sort(bound.begin(), bound.end());
+  return bound;
+}
+
 void fill(const fs::path& host, const fs::path& to) {
   int left = kMaxEntries;
   make_directory(to);
   make_directory(to / "ssl");
   for (const auto& [name, text] : kWritten) write_whole(to / name, text);
   for (const char* name : kCopied) copy_any(host / name, to / name, left);
+  for (const std::string& name : bound_in(host)) make_directory(to / name);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(host, error)) {
     const std::string name = entry.path().filename().string();
-    for (const char* prefix : kCopiedPrefixes) {
-      if (name.starts_with(prefix)) copy_any(entry.path(), to / name, left);
-    }
+    if (name.starts_with(kCopiedPrefix)) copy_any(entry.path(), to / name, left);
   }
 }
 
@@ -112,7 +118,7 @@ EtcDirectory::EtcDirectory(std::string base, std::string host_etc) : base_(std::
 
 std::string EtcDirectory::signature() const {
   std::string text;
-  for (const char* name : {"ld.so.cache", "alternatives", "ssl/certs", "localtime"}) {
+  for (const char* name : {"ld.so.cache", "localtime", "."}) {
     struct stat status {};
     if (::lstat((host_etc_ + "/" + name).c_str(), &status) == 0)
       text +=
@@ -121,12 +127,12 @@ std::string EtcDirectory::signature() const {
   return text;
 }
 
-std::string EtcDirectory::current() {
+EtcDirectory::Current EtcDirectory::current() {
   const std::string now = signature();
   std::string path;
   {
     auto state = state_.lock();
-    if (!state->path.empty() && state->signature == now) return state->path;
+    if (!state->path.empty() && state->signature == now) return {state->path, state->bound};
     path = base_ + "/etc-" + std::to_string(++state->made);
   }
   // Two threads that find the copy old make one each, which is rare and harms nothing.
@@ -138,7 +144,8 @@ std::string EtcDirectory::current() {
   auto state = state_.lock();
   state->path = path;
   state->signature = now;
-  return path;
+  state->bound = bound_in(host_etc_);
+  return {state->path, state->bound};
 }
 
 }  // namespace forge::sandbox::local

@@ -36,7 +36,8 @@ UniqueFd lock_of_dead(const std::string& directory) {
 /// Believed only as far as the names that we give ourselves.
 std::vector<std::string> recorded_groups(const std::string& directory, const std::string& id) {
   std::vector<std::string> parents;
-  for (const std::string_view line : split_lines(read_control(directory + "/cgroups"))) {
+  const std::string recorded = read_control(directory + "/cgroups");
+  for (const std::string_view line : split_lines(recorded)) {
     if (line.ends_with("/forge-" + id)) parents.emplace_back(line);
   }
   return parents;

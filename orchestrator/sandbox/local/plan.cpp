@@ -15,7 +15,6 @@ using Kind = Mount::Kind;
 constexpr std::int64_t kLeastMemory = 16LL << 20;
 constexpr std::int64_t kLeastScratch = 1LL << 20;
 constexpr std::int64_t kMostOpenFiles = 4096;
-constexpr int kKeepersShare = 8;  // processes of ours inside: the launcher, pid 1, keepers of commands
 
 void check_range(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
@@ -54,6 +53,8 @@ void add_system(std::vector<Mount>& mounts, const HostFacts& host) {
     }
   }
   mounts.push_back({.kind = Kind::bind, .target = "/etc", .source = host.etc_directory, .read_only = true});
+  for (const std::string& name : host.etc_bound)
+    mounts.push_back({.kind = Kind::bind, .target = "/etc/" + name, .source = "/etc/" + name, .read_only = true});
   mounts.push_back({.kind = Kind::directory, .target = "/run"});
   mounts.push_back({.kind = Kind::scratch, .target = "/tmp", .mode = 01777});
   mounts.push_back({.kind = Kind::link, .target = "/var/run", .source = "../run"});
@@ -110,10 +111,10 @@ Plan make_plan(const SandboxSpec& spec, const HostFacts& host) {
   if (spec.tree) plan.tree = spec.tree->directory;
   plan.map_tree = spec.tree && host.identity.pooled;
   plan.limits.open_files = static_cast<std::uint64_t>(limits.open_files);
-  plan.limits.processes = static_cast<std::uint64_t>(limits.pids) + kKeepersShare;
+  plan.limits.processes = static_cast<std::uint64_t>(limits.pids) + kOwnProcesses;
   plan.limits.file_bytes = static_cast<std::uint64_t>(plan.scratch_bytes);
   plan.group.memory_bytes = host.memory_limit ? limits.memory_bytes : 0;
-  plan.group.pids = host.pids_limit ? limits.pids + kKeepersShare : 0;
+  plan.group.pids = host.pids_limit ? limits.pids + kOwnProcesses : 0;
   plan.group.cpu_millis = host.cpu_limit ? limits.cpu_millis : 0;
   plan.ports = spec.listener_ports;
   plan.lifetime_ms = spec.lifetime.count();
@@ -149,7 +150,11 @@ std::string to_json(const Plan& plan, int indent) {
       {"ports", plan.ports},
       {"lifetime_ms", plan.lifetime_ms},
   };
-  return all.dump(indent, ' ', false, Json::error_handler_t::strict);
+  try {
+    return all.dump(indent, ' ', false, Json::error_handler_t::strict);
+  } catch (const Json::exception&) {
+    throw public_failure(ErrorCode::sandbox_config, "a path of the sandbox's plan is not UTF-8");
+  }
 }
 
 }  // namespace forge::sandbox::local

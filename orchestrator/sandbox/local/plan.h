@@ -67,6 +67,10 @@ struct Identity {
 
 inline constexpr std::uint32_t kInsideId = 1000;
 
+/// Processes of ours inside: the launcher, pid 1, keepers of commands. The job's own limit is lower by as many, so that a job that uses up
+/// all of its processes can still be reached.
+inline constexpr int kOwnProcesses = 8;
+
 /// Everything the launcher does, as data: what a golden file shows.
 struct Plan {
   std::string host_name = "sandbox";
@@ -88,7 +92,8 @@ struct Plan {
 /// What the plan needs to know of the host.
 struct HostFacts {
   Identity identity;
-  std::string etc_directory;  ///< the allow-listed copy of /etc
+  std::string etc_directory;           ///< the allow-listed copy of /etc
+  std::vector<std::string> etc_bound;  ///< names below /etc that are bound from the host over it
   /// Entries of / beside /usr that programs expect: {"/bin", "usr/bin"} is a link, {"/lib64", ""} a directory of its own.
   std::vector<std::pair<std::string, std::string>> root_entries;
   bool memory_limit = false;  ///< what cgroups can enforce here

@@ -1,5 +1,6 @@
 #include "orchestrator/sandbox/local/sandbox.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr auto kReleaseTime = std::chrono::seconds(30);
 constexpr auto kLauncherTime = std::chrono::seconds(5);
+constexpr int kDyingMs = 2000;
 
 std::string absolute(const std::string& path) { return path.starts_with('/') ? path : std::string(kWorkspace) + "/" + path; }
 
@@ -39,6 +41,9 @@ class LocalSandbox final : public Sandbox {
 
  private:
   void need_alive();
+  void ask(char type, const std::vector<std::string>& fields, std::span<const int> fds);
+  template <typename Body>
+  auto telling_why(Body body);
   Ended why_gone();
   bool out_of_memory();
   void refine(CommandResult& result);
@@ -89,15 +94,34 @@ void LocalSandbox::need_alive() {
   throw public_failure(ErrorCode::unavailable, "the sandbox is gone: " + why);
 }
 
+/// Pid 1 may be dying while we speak to it: then the reason is why it does, and not the broken socket.
+template <typename Body>
+auto LocalSandbox::telling_why(Body body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::unavailable) throw;
+    pollfd ended{launched_.supervisor.init_fd(), POLLIN, 0};
+    ::poll(&ended, 1, kDyingMs);
+    need_alive();
+    throw;
+  }
+}
+
+void LocalSandbox::ask(char type, const std::vector<std::string>& fields, std::span<const int> fds) {
+  telling_why([&] { launched_.supervisor.request(type, fields, fds); });
+}
+
 CommandResult LocalSandbox::run(const CommandSpec& command, const Stop& stop) {
   need_alive();
   stop.check();
   const std::vector<std::string> env = merged_environment(parts_.plan.env, command.env);
   std::string spool = command.keep_full_output ? "/tmp/forge-output-" + std::to_string(++outputs_) + ".log" : "";
-  RunningCommand running(launched_.supervisor, command, env, std::move(spool));
-  CommandResult result = running.finish(stop);
+  const auto running = telling_why(
+      [&] { return std::make_unique<RunningCommand>(launched_.supervisor, parts_.plan.identity, command, env, std::move(spool)); });
+  CommandResult result = running->finish(stop);
   refine(result);
-  if (running.stopped()) stop.check();
+  if (running->stopped()) stop.check();
   return result;
 }
 
@@ -116,7 +140,7 @@ std::string LocalSandbox::read_file(const std::string& path, std::size_t max_byt
   SocketPair status = make_socketpair(SOCK_SEQPACKET);
   Pipe data = make_pipe();
   const std::array<int, 2> passed{status.theirs.get(), data.write.get()};
-  launched_.supervisor.request(message::kRead, {absolute(path), std::to_string(max_bytes)}, passed);
+  ask(message::kRead, {absolute(path), std::to_string(max_bytes)}, passed);
   status.theirs.reset();
   data.write.reset();
   // One byte of room more: whoever sends more than the supervisor was allowed to is not the supervisor we started.
@@ -139,7 +163,7 @@ void LocalSandbox::write_file(const std::string& path, std::string_view content,
   SocketPair status = make_socketpair(SOCK_SEQPACKET);
   SocketPair data = make_socketpair(SOCK_STREAM);
   const std::array<int, 2> passed{status.theirs.get(), data.theirs.get()};
-  launched_.supervisor.request(message::kWrite, {absolute(path), std::to_string(content.size()), ""}, passed);
+  ask(message::kWrite, {absolute(path), std::to_string(content.size()), ""}, passed);
   status.theirs.reset();
   data.theirs.reset();
   try {

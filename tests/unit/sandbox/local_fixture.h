@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,27 +19,14 @@ namespace forge::sandbox {
 /// Collects what changes() says.
 class Collected final : public ChangeSink {
  public:
-  void change(const Change& change, const Read& read) override {
-    std::string text;
-    std::array<char, 4096> piece{};
-    while (read) {
-      const std::size_t got = read(piece.data(), piece.size());
-      if (got == 0) break;
-      text.append(piece.data(), got);
-    }
-    EXPECT_TRUE(changes.emplace(change.path, change).second) << "told twice: " << change.path;
-    if (change.kind != Change::Kind::deleted && change.type == Change::Type::file) contents[change.path] = text;
-  }
-  void finding(const std::string& kind, const std::string& path, const std::string& message) override {
-    findings[path] = kind;
-    EXPECT_FALSE(message.empty());
-  }
-  /// "added file x a.txt" and so on, in the order of paths.
+  void change(const Change& change, const Read& read) override;
+  void finding(const std::string& kind, const std::string& path, const std::string& message) override;
+  /// "added file x a.txt" and so on, in the order of paths; "x" for an executable one.
   std::vector<std::string> lines() const;
 
   std::map<std::string, Change> changes;
   std::map<std::string, std::string> contents;
-  std::map<std::string, std::string> findings;
+  std::map<std::string, std::string> findings;  ///< path > kind
 };
 
 /// Real sandboxes of the driver `local`, made by whoever runs the tests. Skips where the machine cannot make any, with the reason.
@@ -47,20 +35,26 @@ class LocalSandboxTest : public ::testing::Test {
   void SetUp() override;
 
   static SandboxSpec spec();
-  std::unique_ptr<Sandbox> acquire(const SandboxSpec& wanted = spec()) {
-    return driver().acquire(wanted, Stop::after(std::chrono::seconds(8)));
-  }
+  /// `spec()` with a work tree that holds `files` and the hostile program, "attacker".
+  SandboxSpec spec_with(const std::map<std::string, std::string>& files = {});
+  std::unique_ptr<Sandbox> acquire(const SandboxSpec& wanted = spec()) { return driver_->acquire(wanted, soon()); }
   SandboxDriver& driver() { return *driver_; }
+  void drop_driver() { driver_.reset(); }
   /// Runs `sh -c script`.
   static CommandResult shell(Sandbox& sandbox, const std::string& script, std::chrono::milliseconds timeout = std::chrono::seconds(8));
-  /// The same; its output, and the test fails when it did not exit with 0.
+  /// Its output; the test fails when it did not exit with 0.
   static std::string output(Sandbox& sandbox, const std::string& script);
+  /// One attack of the hostile program.
+  static CommandResult attack(Sandbox& sandbox, const std::vector<std::string>& words, std::chrono::milliseconds timeout = std::chrono::seconds(8));
   /// A tree for the work tree, removed with the test.
   std::string tree(const std::map<std::string, std::string>& files);
+  /// Halts the sandbox and collects its changes.
+  static Collected changes_of(Sandbox& sandbox, const ChangeLimits& limits = {});
 
   static Stop soon() { return Stop::after(std::chrono::seconds(8)); }
   const std::string& run_directory() const { return run_directory_; }
-  DriverOptions options();
+  DriverOptions options() const;
+  std::string path_of(const std::string& name) const { return directory_.str() + "/" + name; }
 
  private:
   test::TempDir directory_;

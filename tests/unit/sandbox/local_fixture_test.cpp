@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -5,6 +6,23 @@
 #include "tests/unit/sandbox/local_fixture.h"
 
 namespace forge::sandbox {
+
+void Collected::change(const Change& change, const Read& read) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (read) {
+    const std::size_t got = read(piece.data(), piece.size());
+    if (got == 0) break;
+    text.append(piece.data(), got);
+  }
+  EXPECT_TRUE(changes.emplace(change.path, change).second) << "told twice: " << change.path;
+  if (change.kind != Change::Kind::deleted && change.type == Change::Type::file) contents[change.path] = text;
+}
+
+void Collected::finding(const std::string& kind, const std::string& path, const std::string& message) {
+  findings[path] = kind;
+  EXPECT_FALSE(message.empty());
+}
 
 std::vector<std::string> Collected::lines() const {
   static constexpr std::array<const char*, 3> kKinds{"added", "modified", "deleted"};
@@ -30,7 +48,7 @@ void LocalSandboxTest::SetUp() {
   }
 }
 
-DriverOptions LocalSandboxTest::options() {
+DriverOptions LocalSandboxTest::options() const {
   return {
       .policy = Policy::strict, .run_directory = run_directory_, .launcher = std::string(FORGE_BIN_DIR) + "/forge-sandbox", .log = *log_};
 }
@@ -39,6 +57,14 @@ SandboxSpec LocalSandboxTest::spec() {
   SandboxSpec wanted;
   wanted.scope = "test";
   wanted.contents.limits = {.memory_bytes = 256 << 20, .pids = 64, .cpu_millis = 2000, .upper_bytes = 64 << 20, .upper_inodes = 20'000};
+  return wanted;
+}
+
+SandboxSpec LocalSandboxTest::spec_with(const std::map<std::string, std::string>& files) {
+  SandboxSpec wanted = spec();
+  const std::string directory = tree(files);
+  std::filesystem::copy_file(std::string(FORGE_BIN_DIR) + "/sandbox-attacker", directory + "/attacker");
+  wanted.tree = TreeSource{directory};
   return wanted;
 }
 
@@ -53,6 +79,12 @@ std::string LocalSandboxTest::output(Sandbox& sandbox, const std::string& script
   return result.out.text();
 }
 
+CommandResult LocalSandboxTest::attack(Sandbox& sandbox, const std::vector<std::string>& words, std::chrono::milliseconds timeout) {
+  CommandSpec command{.argv = {"/workspace/attacker"}, .timeout = timeout};
+  command.argv.insert(command.argv.end(), words.begin(), words.end());
+  return sandbox.run(command, Stop::after(std::chrono::seconds(20)));
+}
+
 std::string LocalSandboxTest::tree(const std::map<std::string, std::string>& files) {
   const std::string path = directory_.str() + "/tree-" + std::to_string(++trees_);
   std::filesystem::create_directories(path);
@@ -60,13 +92,11 @@ std::string LocalSandboxTest::tree(const std::map<std::string, std::string>& fil
   return path;
 }
 
-TEST_F(LocalSandboxTest, RunsACommandAndReportsItsEnd) {
-  const auto sandbox = acquire();
-  const CommandResult result = shell(*sandbox, "echo out; echo err >&2; exit 3");
-  EXPECT_EQ(result.ended, Ended::exited);
-  EXPECT_EQ(result.exit.code, 3);
-  EXPECT_EQ(result.out.text(), "out\n");
-  EXPECT_EQ(result.err.text(), "err\n");
+Collected LocalSandboxTest::changes_of(Sandbox& sandbox, const ChangeLimits& limits) {
+  Collected collected;
+  sandbox.halt(soon());
+  sandbox.changes(limits, collected, soon());
+  return collected;
 }
 
 }  // namespace forge::sandbox

@@ -112,12 +112,9 @@ class Site {
   }
   /// `path` as it is seen inside by now; nothing when it does not exist.
   std::optional<UniqueFd> find(const std::string& path) const {
-    try {
-      return open_beneath(root_.get(), path.substr(1), O_PATH);
-    } catch (const Error& e) {
-      if (e.code() == ErrorCode::not_found) return {};
-      throw;
-    }
+    const std::string relative = path.substr(1);
+    if (::faccessat(root_.get(), relative.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) < 0) return {};
+    return open_beneath(root_.get(), relative, O_PATH);
   }
   void put(const UniqueFd& mount_fd, const std::string& path) const {
     const std::optional<UniqueFd> target = find(path);
@@ -151,8 +148,13 @@ void put_bind(const Site& site, const Mount& mount, const UniqueFd& source) {
   const bool device = mount.kind == Kind::device;
   const unsigned access = mount.read_only ? MOUNT_ATTR_RDONLY : 0U;
   set_attributes(source.get(), device ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC : kInert | access, AT_RECURSIVE, mount.target);
-  site.make_point(mount.target, is_directory(source.get()));
-  site.put(source, mount.target);
+  // Below a mount that was put before, the directory exists already; making it in the bare root would be of no use.
+  std::optional<UniqueFd> target = site.find(mount.target);
+  if (!target) {
+    site.make_point(mount.target, is_directory(source.get()));
+    return site.put(source, mount.target);
+  }
+  attach(source.get(), target->get(), mount.target);
 }
 
 void put_read_only(const Site& site, const Mount& mount) {

@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <csignal>
 
 #include "orchestrator/base/fd.h"
 #include "orchestrator/sandbox/local/launcher/step.h"
+#include "orchestrator/sandbox/local/plan.h"
 
 namespace forge::sandbox::local::launcher {
 namespace {
@@ -28,6 +31,7 @@ struct Start {
   std::vector<char*> env;
   const char* cwd = nullptr;
   std::array<int, 3> streams{};
+  rlimit processes{};
   volatile int error = 0;
   const char* volatile step = nullptr;
 };
@@ -83,6 +87,7 @@ void become(Start& start) {
   start.step = "entering the directory";
   if (::chdir(start.cwd) < 0) return;
   start.step = "finding the program";
+  ::setrlimit(RLIMIT_NPROC, &start.processes);
   reset_signals();
   int worst = ENOENT;
   for (const std::string& program : start.programs) {
@@ -96,6 +101,8 @@ void become(Start& start) {
 
 pid_t start_program(const Packet& request, int in, int out, int err) {
   Start start = lay_out(request);
+  must(::getrlimit(RLIMIT_NPROC, &start.processes), "reading the process limit");
+  start.processes.rlim_cur = start.processes.rlim_max = std::max<rlim_t>(start.processes.rlim_cur, kOwnProcesses + 1) - kOwnProcesses;
   start.streams = {in, out, err < 0 ? out : err};
   const pid_t pid = ::vfork();
   if (pid == 0) {
