@@ -22,6 +22,7 @@
 #include "orchestrator/base/log.h"
 #include "orchestrator/base/process.h"
 #include "orchestrator/sandbox/drivers.h"
+#include "tests/bench/samples.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge::bench {
@@ -40,22 +41,17 @@ struct Candidate {
   std::string name;
   std::function<std::function<void()>()> timed;
   double goal = 0;  ///< of our ratio to it; 0: none
-  std::vector<double> ms = {};
+  Samples samples = {};
 };
-
-double at(std::vector<double> sorted, double share) {
-  std::sort(sorted.begin(), sorted.end());
-  return sorted.at(static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1)));
-}
 
 void measure(std::vector<Candidate>& candidates, int rounds) {
   for (int round = -kWarmUp; round < rounds; ++round) {
     for (Candidate& candidate : candidates) {
       const auto started = SteadyClock::now();
       const std::function<void()> undo = candidate.timed();
-      const std::chrono::duration<double, std::milli> took = SteadyClock::now() - started;
+      const auto took = SteadyClock::now() - started;
       if (undo) undo();
-      if (round >= 0) candidate.ms.push_back(took.count());
+      if (round >= 0) candidate.samples.add(took);
     }
   }
 }
@@ -77,11 +73,11 @@ void print_row(std::ostream& out, const std::array<std::string, 4>& cells) {
 void print(std::ostream& out, const std::vector<Candidate>& candidates) {
   print_row(out, {"", "p50 ms", "p95 ms", "min ms"});
   for (const Candidate& one : candidates)
-    print_row(out, {one.name, number(at(one.ms, 0.5)), number(at(one.ms, 0.95)), number(at(one.ms, 0))});
+    print_row(out, {one.name, number(one.samples.p50()), number(one.samples.p95()), number(one.samples.at(0))});
 }
 
 void print_ratio(std::ostream& out, const Candidate& ours, const Candidate& other, double goal) {
-  const double ratio = at(ours.ms, 0.5) / at(other.ms, 0.5);
+  const double ratio = ours.samples.p50() / other.samples.p50();
   out << "  ratio " << ours.name << " / " << other.name << ": " << number(ratio) << " (goal at most " << number(goal) << ": "
       << (ratio <= goal ? "holds" : "MISSED") << ")\n";
 }
