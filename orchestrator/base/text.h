@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -26,8 +27,11 @@ struct HeadTail {
 /// `head_share` percent of the room goes to the head. Both limits hold: lines and bytes.
 HeadTail cut_middle(std::string_view text, std::size_t max_bytes, std::size_t max_lines, int head_share);
 
-/// Splits at '\n'; a last line without one counts.
+/// Splits at '\n'; a last line without one counts. The lines are views into `text`, so a temporary is refused: it would be gone
+/// before a loop over its lines begins.
 std::vector<std::string_view> split_lines(std::string_view text);
+template <std::same_as<std::string> Temporary>
+std::vector<std::string_view> split_lines(Temporary&& text) = delete;
 /// All parts, also empty ones; nothing for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);

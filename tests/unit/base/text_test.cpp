@@ -109,6 +109,14 @@ TEST(CuttingTheMiddle, KeepsOnlyTheEndWhenTheHeadHasNoShare) {
   EXPECT_EQ(cut.tail, "3\n");
 }
 
+template <typename Text>
+concept Splittable = requires(Text text) {
+  split_lines(std::forward<Text>(text));
+};
+static_assert(Splittable<const std::string&>);
+static_assert(Splittable<std::string_view>);
+static_assert(!Splittable<std::string>, "the lines of a temporary would be dead before the first is read");
+
 TEST(Splitting, TakesLines) {
   EXPECT_THAT(split_lines("a\n\nb"), ElementsAre("a", "", "b"));
   EXPECT_THAT(split_lines("a\n"), ElementsAre("a"));
