@@ -56,11 +56,13 @@ class Api final : public httpd::Site {
                    metrics::duration_buckets_s(), {{"route", route}})
         .observe(std::chrono::duration<double>(served.duration).count());
     const std::string who = served.request.principal ? served.request.principal->name : "";
-    services_.parts.log.debug("request", {{"method", method},
-                                          {"route", route},
-                                          {"status", served.status},
-                                          {"duration_us", static_cast<long long>(served.duration.count())},
-                                          {"principal", who}});
+    services_.parts.log.write(httpd::is_safe(served.request.method) ? LogLevel::debug : LogLevel::info, "request",
+                              {{"method", method},
+                               {"route", route},
+                               {"status", served.status},
+                               {"duration_us", static_cast<long long>(served.duration.count())},
+                               {"principal", who},
+                               {"client", services_.proxies.client_of(served.request)}});
   }
 
  private:

@@ -41,14 +41,15 @@ struct ApiParts {
 struct ApiOptions {
   JobSpec defaults;  ///< what a job takes that its request does not name
   std::vector<TemplateEntry> templates;
-  std::vector<std::string> allow_local;  ///< prefixes of local paths that callers over TCP may name
-  std::string public_url;                ///< empty: only loopback names are answered to
+  std::vector<std::string> allow_local;      ///< prefixes of local paths that callers over TCP may name
+  std::string public_url;                    ///< empty: only loopback names are answered to
+  std::vector<std::string> trusted_proxies;  ///< addresses and networks whose X-Forwarded-For is believed
   std::size_t max_body_bytes = 8 << 20;
   std::string version;
 };
 
 /// What a server serves. Listens to `parts.jobs` as long as it lives; must outlive the server, whose stop ends the streams.
-/// Throws bad_input for a malformed public URL.
+/// Throws bad_input for a malformed public URL or proxy.
 std::unique_ptr<httpd::Site> make_api(ApiParts parts, ApiOptions options);
 
 }  // namespace forge::http

@@ -7,6 +7,7 @@
 #include "orchestrator/http/job_events.h"
 #include "orchestrator/httpd/host_policy.h"
 #include "orchestrator/httpd/router.h"
+#include "orchestrator/httpd/trusted_proxies.h"
 
 /// Private to http: what the route files share. Each adds the routes of one resource.
 namespace forge::http {
@@ -17,12 +18,14 @@ struct Services {
       : parts(std::move(parts_)),
         options(std::move(options_)),
         hosts(options.public_url),
+        proxies(options.trusted_proxies),
         idempotency(parts.clock),
         events(parts.jobs, parts.hub, parts.clock) {}
 
   ApiParts parts;
   ApiOptions options;
   httpd::HostPolicy hosts;
+  httpd::TrustedProxies proxies;
   Idempotency idempotency;
   JobEvents events;
 };

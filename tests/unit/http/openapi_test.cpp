@@ -5,6 +5,7 @@
 #include <set>
 
 #include "orchestrator/base/text.h"
+#include "orchestrator/http/public_error.h"
 #include "tests/unit/http/api_server.h"
 
 namespace forge::http {
@@ -64,6 +65,32 @@ TEST(OpenApi, DescribesNothingElse) {
       EXPECT_TRUE(operation_ids.insert(operation.at("operationId").get<std::string>()).second) << operation.at("operationId");
     }
   EXPECT_EQ(described, routes);
+}
+
+TEST(ApiPage, NamesEveryRouteAndNothingElse) {
+  ApiServer server;
+  Names routes;
+  for (const httpd::Route& route : server.api->router().routes())
+    routes.insert(std::string(httpd::name_of(route.method)) + " " + route.pattern);
+  Names named;
+  for (const std::string& line : split(test::read_file("docs/api.md"), '\n')) {
+    if (!line.starts_with("| `")) continue;
+    for (const std::string& quoted : split(line, '`'))
+      if (quoted.find(" /") != std::string::npos) named.insert(quoted);
+  }
+  EXPECT_EQ(named, routes);
+}
+
+TEST(ApiPage, NamesEveryErrorCodeWithItsStatus) {
+  const std::string page = test::read_file("docs/api.md");
+  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    bool found = false;
+    for (const std::string& line : split(page, '\n'))
+      found = found || (line.starts_with("| `") && line.find('`' + std::string(name_of(code)) + '`') != std::string::npos &&
+                        line.find("| " + std::to_string(status_of(code)) + " |") != std::string::npos);
+    EXPECT_TRUE(found) << name_of(code);
+  }
 }
 
 void expect_references_resolve(const json& whole, const json& value) {
