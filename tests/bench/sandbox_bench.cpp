@@ -160,7 +160,7 @@ std::string pid_of(const std::string& text) {
 
 void compare_exec(std::ostream& out, SandboxDriver& driver) {
   const auto sandbox = driver.acquire(spec(), Stop::after(std::chrono::seconds(60)));
-  const std::string mark = "sleep 86399";
+  const std::string mark = std::string("sleep ") + "86399";
   sandbox->run({.argv = {"sh", "-c", mark + " &"}}, Stop::after(std::chrono::seconds(60)));
   std::vector<Candidate> candidates;
   candidates.push_back({"forge, exec in a live sandbox", [&] {

@@ -18,7 +18,7 @@ namespace {
 
 using Entry = ConfinedDir::Entry;
 
-constexpr std::size_t kPiece = 128 << 10;
+constexpr std::size_t kCompared = 128 << 10;
 constexpr std::size_t kMaxLowerEntries = 10'000'000;
 constexpr const char* kOpaque = "user.overlay.opaque";
 
@@ -56,15 +56,15 @@ std::size_t read_full(int fd, char* buffer, std::size_t size) {
 }
 
 bool same_content(int a, int b, const Stop& stop) {
-  std::vector<char> left(kPiece);
-  std::vector<char> right(kPiece);
+  std::vector<char> left(kCompared);
+  std::vector<char> right(kCompared);
   while (true) {
     stop.check();
     const std::size_t size = read_full(a, left.data(), left.size());
     if (read_full(b, right.data(), right.size()) != size ||
         !std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin()))
       return false;
-    if (size < kPiece) return true;
+    if (size < kCompared) return true;
   }
 }
 

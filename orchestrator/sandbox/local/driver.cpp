@@ -6,10 +6,12 @@
 #include <array>
 #include <filesystem>
 
+#include "orchestrator/base/confined_dir.h"
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/ids.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/sandbox/local/cgroup_pool.h"
+#include "orchestrator/sandbox/local/copied_tree.h"
 #include "orchestrator/sandbox/local/etc.h"
 #include "orchestrator/sandbox/local/identity_pool.h"
 #include "orchestrator/sandbox/local/instance.h"
@@ -108,6 +110,7 @@ class LocalDriver final : public SandboxDriver {
   void need_usable(const Stop& stop);
   HostFacts facts(const Identity& identity);
   void describe(Parts& parts, const SandboxSpec& spec) const;
+  Launched launch_with_tree(Parts& parts, const Stop& stop);
 
   DriverOptions options_;
   std::string launcher_;
@@ -172,6 +175,21 @@ void LocalDriver::describe(Parts& parts, const SandboxSpec& spec) const {
   parts.enforced.push_back(parts.plan.identity.pooled ? "user id of its own" : "user id of Forge");
 }
 
+/// Where the file system of the tree shows no mapped owners, the job gets a copy that is its own, and the sandbox says so.
+Launched LocalDriver::launch_with_tree(Parts& parts, const Stop& stop) {
+  try {
+    return launch(launcher_, parts.plan, parts.group.get(), filters_.get(), stop);
+  } catch (const Error& e) {
+    if (e.field() != "tree") throw;
+  }
+  parts.copied_tree = instance_.directory() + "/tree-" + parts.id;
+  copy_tree(parts.plan.tree, parts.copied_tree, parts.plan.identity, stop);
+  parts.plan.tree = parts.copied_tree;
+  parts.plan.map_tree = false;
+  parts.enforced.push_back("work tree copied (its file system cannot show it as the job's own)");
+  return launch(launcher_, parts.plan, parts.group.get(), filters_.get(), stop);
+}
+
 std::unique_ptr<Sandbox> LocalDriver::acquire(const SandboxSpec& spec, const Stop& stop) {
   stop.check();
   need_usable(stop);
@@ -186,11 +204,12 @@ std::unique_ptr<Sandbox> LocalDriver::acquire(const SandboxSpec& spec, const Sto
     parts.plan = make_plan(spec, facts(identity));
     if (limited()) parts.group = groups_.take(parts.plan.group);
     describe(parts, spec);
-    Launched launched = launch(launcher_, parts.plan, parts.group.get(), filters_.get(), stop);
+    Launched launched = launch_with_tree(parts, stop);
     parts.on_release = give_back;
     return make_sandbox(std::move(parts), std::move(launched), options_.log);
   } catch (Error& e) {
     give_back(std::move(parts.group), true);
+    if (!parts.copied_tree.empty()) remove_tree(parts.copied_tree);
     e.add_context("making a sandbox for " + spec.scope);
     throw;
   }

@@ -19,8 +19,11 @@ Error launch_failure(const Packet& packet) {
   const std::string step = packet.fields.empty() ? "setting up" : packet.fields[0].substr(0, 400);
   const auto number = packet.fields.size() < 2 ? std::nullopt : number_in(packet.fields[1]);
   const int error = number ? static_cast<int>(*number) : 0;
+  const bool about_tree = step == kMappingTree;
   const std::string reason = error == 0 ? "" : ": " + std::generic_category().message(error);
-  return public_failure(ErrorCode::sandbox_unavailable, "the sandbox could not be made: " + step + reason + remedy_for_step(step, error));
+  Error failure =
+      public_failure(ErrorCode::sandbox_unavailable, "the sandbox could not be made: " + step + reason + remedy_for_step(step, error));
+  return about_tree ? std::move(failure).in_field("tree") : failure;
 }
 
 Child start(const std::string& path, int socket) {

@@ -19,7 +19,8 @@ struct Launched {
 };
 
 /// Starts the launcher at `path` with the plan and waits until the sandbox is ready. `group` may be null, `filters` is a sealed file.
-/// Throws sandbox_unavailable with the step that failed and what to do about it; cancelled, timed_out.
+/// Throws sandbox_unavailable with the step that failed and what to do about it (field "tree" when the tree's owner cannot be mapped, so
+/// that a copy of it would do); cancelled, timed_out.
 Launched launch(const std::string& path, const Plan& plan, const Cgroup* group, int filters, const Stop& stop);
 
 }  // namespace forge::sandbox::local

@@ -221,6 +221,7 @@ void LocalSandbox::release() noexcept {
   launched_.upper.reset();
   launched_.listeners.clear();
   try {
+    if (!parts_.copied_tree.empty()) remove_tree(parts_.copied_tree);
     parts_.on_release(std::move(parts_.group), clean);
   } catch (const std::exception& e) {
     log_.error("releasing a sandbox failed", {{"sandbox", parts_.id}, {"why", e.what()}});

@@ -18,6 +18,7 @@ struct Parts {
   std::string id;
   Plan plan;
   std::unique_ptr<Cgroup> group;  ///< may be null under `degraded`
+  std::string copied_tree;        ///< a copy of the work tree, removed with the sandbox; empty: the tree itself is used
   std::vector<std::string> enforced;
   std::vector<std::string> unenforced;
   /// Takes back the group and the identity when every process is gone; called once. `clean` is false when that could not be had.

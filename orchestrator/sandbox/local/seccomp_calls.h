@@ -37,7 +37,7 @@ inline constexpr const char* kAllowedCalls[] = {
     "setresuid", "setreuid", "setrlimit", "setsid", "setuid", "sigaltstack", "tgkill", "time", "times", "tkill", "unshare", "vfork",
     "wait4", "waitid",
     // time and identity of the system
-    "clock_getres", "clock_gettime", "clock_nanosleep", "getcpu", "gettimeofday", "nano" "sleep", "sysinfo", "timer_create",
+    "clock_getres", "clock_gettime", "clock_nanosleep", "getcpu", "gettimeofday", ("nano" "sleep"), "sysinfo", "timer_create",
     "timer_delete", "timer_getoverrun", "timer_gettime", "timer_settime", "uname",
     // locks and queues
     "futex", "futex_requeue", "futex_wait", "futex_waitv", "futex_wake", "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive",

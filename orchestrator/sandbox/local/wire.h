@@ -39,6 +39,9 @@ inline constexpr char kTerminate = 'T';  ///< SIGTERM to the process group
 inline constexpr char kKill = 'Q';       ///< kill whatever descends from the command
 }  // namespace message
 
+/// The step that fails where a file system shows no mapped owners: the driver then copies the tree.
+inline constexpr std::string_view kMappingTree = "mapping the owner of the work tree";
+
 /// Exit codes of the launcher after the sandbox was ready.
 inline constexpr int kExitClosed = 0;  ///< Forge closed its end or died, or asked for the end
 inline constexpr int kExitLifetime = 76;

@@ -176,6 +176,23 @@ TEST_F(LocalChanges, OfManyFilesAreCountedAndRefused) {
   EXPECT_EQ(collected.changes.size(), 20'000U);
 }
 
+TEST_F(LocalChanges, ComeOutOfACopyWhereTheTreeCannotBeShownAsTheJobsOwn) {
+  // sysfs shows no mapped owners; its files have a length of a page and less content.
+  const std::string directory = "/sys/fs/ext4/features";
+  if (!std::filesystem::exists(directory)) GTEST_SKIP() << "no " << directory << " here";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root's jobs have an id of their own";
+  SandboxSpec wanted = spec();
+  wanted.tree = TreeSource{directory};
+  const auto sandbox = acquire(wanted);
+  EXPECT_THAT(sandbox->enforced(), testing::Contains(HasSubstr("work tree copied")));
+  const std::string first = output(*sandbox, "ls | head -1 | tr -d '\\n'");
+  output(*sandbox, "chmod u+w " + first + "; echo changed > " + first + "; echo new > new");
+  EXPECT_EQ(changes_of(*sandbox).lines().size(), 2U);
+  sandbox->release();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run_directory()))
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("tree-")));
+}
+
 TEST_F(LocalChanges, CanBeReadOnlyWhenNobodyCanWriteThemAnyMore) {
   SandboxSpec wanted = spec();
   wanted.tree = TreeSource{tree({})};

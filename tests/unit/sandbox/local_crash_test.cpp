@@ -149,7 +149,7 @@ TEST_F(LocalCrash, OfTheLauncherEndsItsSandboxAndTheDriverSaysSo) {
 
 TEST_F(LocalCrash, OfTheSandboxInMidCommandIsAResult) {
   const auto sandbox = acquire();
-  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep 1000"}};
+  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep infinity"}};
   command.on_output = [](std::string_view, bool) {
     for (const pid_t pid : processes_with("forge-sandbox")) {
       if (whole("/proc/" + std::to_string(pid) + "/stat").find(") S " + std::to_string(::getpid()) + " ") != std::string::npos)

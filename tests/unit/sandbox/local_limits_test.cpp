@@ -35,7 +35,7 @@ TEST_F(LocalLimits, AForkBombMeetsTheProcessLimitAndLeavesTheSandboxUsable) {
 TEST_F(LocalLimits, ABombThatRunsOutOfTimeIsGoneAfterwards) {
   const auto sandbox = acquire(spec_with());
   EXPECT_EQ(
-      sandbox->run({.argv = {"bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep 1000"}, .timeout = milliseconds(300)}, soon()).ended,
+      sandbox->run({.argv = {"bash", "-c", "bomb() { bomb | bomb & }; bomb; sleep infinity"}, .timeout = milliseconds(300)}, soon()).ended,
       Ended::timed_out);
   EXPECT_EQ(output(*sandbox, "ps -e -o comm= | grep -c sleep || true"), "0\n");
 }

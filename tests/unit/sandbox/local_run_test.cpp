@@ -56,7 +56,7 @@ TEST_F(LocalRun, StreamsOutputWhileTheCommandRuns) {
     seen += piece;
   };
   // The command goes on only after its first line was seen outside: a second one writes the FIFO then.
-  ASSERT_EQ(output(*sandbox, "mkfifo /tmp/go; (sleep 0.3; echo went > /tmp/go) >/dev/null 2>&1 & echo"), "\n");
+  ASSERT_EQ(output(*sandbox, "mkfifo /tmp/go; (echo went > /tmp/go) >/dev/null 2>&1 & echo"), "\n");
   EXPECT_TRUE(sandbox->run(command, soon()).exit.ok());
   EXPECT_EQ(seen, "ready\nwent\n");
 }
@@ -131,7 +131,7 @@ TEST_F(LocalRun, GivesACommandExactlyThreeDescriptors) {
 
 TEST_F(LocalRun, EndsACommandThatTakesTooLongAndKeepsTheSandbox) {
   const auto sandbox = acquire();
-  const CommandResult result = shell(*sandbox, "echo begun; sleep 1000 & sleep 1000", milliseconds(100));
+  const CommandResult result = shell(*sandbox, "echo begun; sleep infinity & sleep infinity", milliseconds(100));
   EXPECT_EQ(result.ended, Ended::timed_out);
   EXPECT_EQ(result.out.text(), "begun\n");
   EXPECT_EQ(result.exit.signal, 15);
@@ -156,10 +156,10 @@ TEST_F(LocalRun, KillsADaemonOfATimedOutCommand) {
 
 TEST_F(LocalRun, LeavesBackgroundProcessesOfEarlierCommandsAloneWhenALaterOneIsKilled) {
   const auto sandbox = acquire();
-  ASSERT_THAT(output(*sandbox, "while :; do echo noise; sleep 0.05; done & echo $! > /tmp/pid; echo left"), HasSubstr("left\n"));
-  EXPECT_EQ(shell(*sandbox, "sleep 1000", milliseconds(100)).ended, Ended::timed_out);
+  ASSERT_THAT(output(*sandbox, "yes & echo $! > /tmp/pid; echo left"), HasSubstr("left\n"));
+  EXPECT_EQ(shell(*sandbox, "sleep infinity", milliseconds(100)).ended, Ended::timed_out);
   // It also outlived the reader of its output: somebody goes on emptying the pipe.
-  EXPECT_EQ(output(*sandbox, "sleep 0.2; kill -0 $(cat /tmp/pid) && echo alive"), "alive\n");
+  EXPECT_EQ(output(*sandbox, "kill -0 $(cat /tmp/pid) && echo alive"), "alive\n");
 }
 
 TEST_F(LocalRun, CatchesAProcessThatForksAwayFromEverySignal) {
@@ -172,7 +172,7 @@ TEST_F(LocalRun, CatchesAProcessThatForksAwayFromEverySignal) {
 TEST_F(LocalRun, EndsTheCommandBeforeItSaysCancelled) {
   const auto sandbox = acquire();
   std::stop_source source;
-  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep 1000"}};
+  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep infinity"}};
   command.on_output = [&](std::string_view, bool) { source.request_stop(); };
   const Stop stop(source.get_token());
   EXPECT_EQ(code_of([&] { sandbox->run(command, stop); }), "cancelled");
@@ -187,7 +187,7 @@ TEST_F(LocalRun, EndsTheCommandWhenTheCallersDeadlinePasses) {
 
 TEST_F(LocalRun, EndsTheCommandWhenTheReaderOfItsOutputThrows) {
   const auto sandbox = acquire();
-  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep 1000"}};
+  CommandSpec command{.argv = {"sh", "-c", "echo up; sleep infinity"}};
   command.on_output = [](std::string_view, bool) { throw Error(ErrorCode::corrupt, "no"); };
   EXPECT_EQ(code_of([&] { sandbox->run(command, soon()); }), "corrupt");
   EXPECT_EQ(output(*sandbox, "ps -e -o comm= | grep -c sleep || true"), "0\n");
@@ -215,7 +215,7 @@ TEST_F(LocalRun, EndsWithItsLifetimeAndSaysSo) {
   SandboxSpec wanted = spec();
   wanted.lifetime = milliseconds(300);
   const auto sandbox = acquire(wanted);
-  const CommandResult result = shell(*sandbox, "echo begun; sleep 1000");
+  const CommandResult result = shell(*sandbox, "echo begun; sleep infinity");
   EXPECT_EQ(result.ended, Ended::lifetime);
   EXPECT_EQ(result.out.text(), "begun\n");
   try {

@@ -11,6 +11,7 @@
 
 #include "orchestrator/base/confined_dir.h"
 #include "orchestrator/sandbox/local/launcher/step.h"
+#include "orchestrator/sandbox/local/wire.h"
 
 // <sys/mount.h> of glibc 2.36 clashes with <linux/mount.h>.
 extern "C" {
@@ -234,7 +235,7 @@ void map_owner(int tree, int user_namespace) {
   mount_attr attr{};
   attr.attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY | kInert;
   attr.userns_fd = static_cast<unsigned>(user_namespace);
-  must(::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr), "mapping the owner of the work tree");
+  must(::syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr), kMappingTree);
 }
 
 UniqueFd enter_tree(const Plan& plan, std::vector<UniqueFd> sources, UniqueFd tree) {
