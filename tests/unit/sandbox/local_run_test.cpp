@@ -131,7 +131,7 @@ TEST_F(LocalRun, GivesACommandExactlyThreeDescriptors) {
 
 TEST_F(LocalRun, EndsACommandThatTakesTooLongAndKeepsTheSandbox) {
   const auto sandbox = acquire();
-  const CommandResult result = shell(*sandbox, "echo begun; sleep infinity & sleep infinity", milliseconds(100));
+  const CommandResult result = shell(*sandbox, "echo begun; sleep infinity & sleep infinity", seconds(1));
   EXPECT_EQ(result.ended, Ended::timed_out);
   EXPECT_EQ(result.out.text(), "begun\n");
   EXPECT_EQ(result.exit.signal, 15);
@@ -140,7 +140,7 @@ TEST_F(LocalRun, EndsACommandThatTakesTooLongAndKeepsTheSandbox) {
 
 TEST_F(LocalRun, KillsWhatIgnoresSigterm) {
   const auto sandbox = acquire(spec_with());
-  const CommandResult result = attack(*sandbox, {"deaf"}, milliseconds(100));
+  const CommandResult result = attack(*sandbox, {"deaf"}, seconds(1));
   EXPECT_EQ(result.ended, Ended::timed_out);
   EXPECT_EQ(result.exit.signal, 9);
   EXPECT_GE(result.duration_ms, 2000);
@@ -149,7 +149,7 @@ TEST_F(LocalRun, KillsWhatIgnoresSigterm) {
 
 TEST_F(LocalRun, KillsADaemonOfATimedOutCommand) {
   const auto sandbox = acquire(spec_with());
-  const CommandResult result = attack(*sandbox, {"daemon-and-wait"}, milliseconds(300));
+  const CommandResult result = attack(*sandbox, {"daemon-and-wait"}, seconds(1));
   EXPECT_EQ(result.ended, Ended::timed_out);
   EXPECT_EQ(output(*sandbox, "ps -e -o comm= | grep -c attacker || true"), "0\n");
 }
@@ -164,7 +164,7 @@ TEST_F(LocalRun, LeavesBackgroundProcessesOfEarlierCommandsAloneWhenALaterOneIsK
 
 TEST_F(LocalRun, CatchesAProcessThatForksAwayFromEverySignal) {
   const auto sandbox = acquire(spec_with());
-  const CommandResult result = attack(*sandbox, {"comet"}, milliseconds(200));
+  const CommandResult result = attack(*sandbox, {"comet"}, milliseconds(500));
   EXPECT_EQ(result.ended, Ended::timed_out);
   EXPECT_EQ(output(*sandbox, "ps -e -o comm= | grep -c attacker || true"), "0\n");
 }
@@ -213,7 +213,7 @@ TEST_F(LocalRun, SaysKilledWhenACommandKillsItsOwnWatcher) {
 
 TEST_F(LocalRun, EndsWithItsLifetimeAndSaysSo) {
   SandboxSpec wanted = spec();
-  wanted.lifetime = milliseconds(300);
+  wanted.lifetime = milliseconds(1500);
   const auto sandbox = acquire(wanted);
   const CommandResult result = shell(*sandbox, "echo begun; sleep infinity");
   EXPECT_EQ(result.ended, Ended::lifetime);
