@@ -1,6 +1,8 @@
 #include <netdb.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -39,6 +41,14 @@ class Parent final : public TransferListener {
  private:
   SteadyClock::time_point last_;
 };
+
+/// A Forge that is killed takes its transfers along: its next start ends the run, and no push may come after that. libgit2 blocks
+/// without looking at descriptor 3, so the kernel has to tell us; what happened before we asked, the descriptor tells.
+void die_with_parent() {
+  checked(::prctl(PR_SET_PDEATHSIG, SIGKILL), "asking for the parent's death");
+  pollfd parent{kRequestFd, 0, 0};
+  if (::poll(&parent, 1, 0) > 0) ::_exit(1);
+}
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
@@ -121,6 +131,7 @@ int run_network_child() {
   std::signal(SIGPIPE, SIG_IGN);  // a server that closes must become an error text
   Parent parent;
   try {
+    die_with_parent();
     parent.say(transfer(request_from(parse_json(read_request(), "request")), parent));
     return 0;
   } catch (const Error& error) {

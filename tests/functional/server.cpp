@@ -49,15 +49,13 @@ std::optional<std::string> EventReader::line() {
 
 std::optional<ServerEvent> EventReader::next() {
   ServerEvent event;
-  bool any = false;
-  std::string data;
+  std::optional<std::string> data;
   for (auto text = line(); text; text = line()) {
     if (text->starts_with("id:")) event.id = std::stoll(text->substr(3));
     if (text->starts_with("event:")) event.name = trim(text->substr(6));
-    if (text->starts_with("data:")) data += text->substr(5);
-    any = any || (!text->empty() && !text->starts_with(":"));
-    if (!text->empty() || !any) continue;
-    event.data = nlohmann::json::parse(data, nullptr, false);
+    if (text->starts_with("data:")) data = data.value_or("") + text->substr(5);
+    if (!text->empty() || !data) continue;  // what has no data is no event
+    event.data = nlohmann::json::parse(*data, nullptr, false);
     if (event.data.is_discarded()) event.data = nullptr;
     return event;
   }
