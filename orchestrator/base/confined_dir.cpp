@@ -20,7 +20,7 @@ namespace forge {
 namespace {
 
 // Deeper trees are an attack or an accident, and no repository.
-constexpr std::size_t kMaxDepth = 1024;
+constexpr std::size_t kMaxTreeDepth = 1024;
 constexpr std::size_t kMaxAttributeBytes = 64 << 10;
 // EAGAIN of openat2: something was renamed or mounted during the look-up, so that the kernel could not prove it stayed below.
 constexpr int kResolveAttempts = 100;
@@ -127,7 +127,7 @@ void ConfinedDir::walk(const std::string& path, std::size_t max_entries, const s
   // An explicit stack, because the tree decides how deep it is.
   std::vector<Level> levels;
   const auto enter = [&](const std::string& directory) {
-    if (levels.size() >= kMaxDepth) throw Error(ErrorCode::limit_exceeded, "a directory tree is too deep");
+    if (levels.size() >= kMaxTreeDepth) throw Error(ErrorCode::limit_exceeded, "a directory tree is too deep");
     UniqueFd fd(raw_openat2(directory_.get(), directory.empty() ? "." : directory.c_str(), kListFlags));
     const int error = errno;
     if (fd) {

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxJsonDepth = 64;
 
 /// What stands there instead, for people; never the value itself, which may be long or secret.
 std::string_view found(const json& value) {
@@ -60,7 +60,7 @@ class Strictness {
   bool operator()(int, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
     if (event == Event::object_start || event == Event::array_start) {
-      if (keys_.size() >= kMaxDepth) throw bad_input("", fmt::format("{} is nested deeper than {} levels", what_, kMaxDepth));
+      if (keys_.size() >= kMaxJsonDepth) throw bad_input("", fmt::format("{} is nested deeper than {} levels", what_, kMaxJsonDepth));
       keys_.emplace_back();
     } else if (event == Event::object_end || event == Event::array_end) {
       keys_.pop_back();

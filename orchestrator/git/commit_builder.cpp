@@ -14,7 +14,7 @@ namespace {
 // Under the object limit of the library (handles.cpp): what is written must be readable again.
 constexpr std::int64_t kMaxFileBytes = 256LL << 20;
 constexpr std::int64_t kMaxTotalBytes = 8LL << 30;
-constexpr std::int64_t kMaxEntries = 1'000'000;
+constexpr std::int64_t kMaxChanges = 1'000'000;
 constexpr std::size_t kMaxLinkBytes = 4095;
 
 Signature signature_of(const CommitSettings& settings) {
@@ -96,7 +96,7 @@ class BaseCommitBuilder final : public CommitBuilder {
 
  private:
   void count_entry() {
-    if (++entries_ > kMaxEntries) throw public_failure(ErrorCode::limit_exceeded, "more than a million files were changed");
+    if (++entries_ > kMaxChanges) throw public_failure(ErrorCode::limit_exceeded, "more than a million files were changed");
   }
 
   /// Judges a path; what is not taken has its finding.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUnfinished = ".new-";
+constexpr std::string_view kNewMirror = ".new-";
 constexpr std::size_t kMaxMirrorFiles = 5'000'000;
 constexpr const char* kRunRefs = "refs/forge/runs/*";
 
@@ -111,7 +111,7 @@ void Mirrors::end_turn(const std::string& git_dir, const std::string& what, Stea
 }
 
 void Mirrors::create(const std::string& git_dir, const std::function<void(const std::string&)>& fill) {
-  const std::string temporary = directory_ + "/" + std::string(kUnfinished) + crypto::random_token(9);
+  const std::string temporary = directory_ + "/" + std::string(kNewMirror) + crypto::random_token(9);
   try {
     init_bare(temporary);
     write_pack_settings(temporary);
@@ -131,7 +131,7 @@ void Mirrors::sweep(const std::string& git_dir) {
 void Mirrors::remove_leftovers() {
   for (const auto& entry : fs::directory_iterator(directory_)) {
     const std::string path = entry.path().string();
-    if (entry.path().filename().string().starts_with(kUnfinished)) {
+    if (entry.path().filename().string().starts_with(kNewMirror)) {
       remove_tree(path);
       continue;
     }

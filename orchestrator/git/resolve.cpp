@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kBranches = "refs/remotes/origin/";
 constexpr std::size_t kNearest = 5;
 constexpr std::size_t kLeastIdDigits = 4;
-constexpr std::size_t kMaxNameBytes = 1024;
+constexpr std::size_t kMaxRefBytes = 1024;
 
 Error base_fault(ErrorCode code, const std::string& text, std::string hint) {
   return public_failure(code, text).in_field("base").with_hint(std::move(hint));
@@ -116,7 +116,7 @@ std::string named_ref(const std::string& base) {
 
 Resolved resolve_base(git_repository* mirror, const std::string& base, const std::string& repository) {
   if (base.empty() || base == "HEAD") return resolve_head(mirror, repository);
-  if (base.size() > kMaxNameBytes || base.find('\0') != std::string::npos)
+  if (base.size() > kMaxRefBytes || base.find('\0') != std::string::npos)
     throw bad_input("base", "this is no name of a branch, a tag or a commit");
   if (base.starts_with("refs/")) {
     if (const auto found = find_ref(mirror, base, base)) return *found;

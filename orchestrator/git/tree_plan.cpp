@@ -9,8 +9,8 @@
 namespace forge::git {
 namespace {
 
-constexpr std::size_t kMaxPathBytes = PATH_MAX - 1;
-constexpr int kMaxDepth = 512;
+constexpr std::size_t kMaxPlacedPathBytes = PATH_MAX - 1;
+constexpr int kMaxPlacedDepth = 512;
 // A report is for people; the tree itself may hold any number.
 constexpr std::size_t kMaxSkippedTold = 20;
 
@@ -43,7 +43,7 @@ class Planner {
 
  private:
   static std::string fault_of(std::string_view name, const std::string& path) {
-    if (path.size() > kMaxPathBytes || name.size() > NAME_MAX) return "too long";
+    if (path.size() > kMaxPlacedPathBytes || name.size() > NAME_MAX) return "too long";
     return is_git_name(name) || !is_plain_name(name) ? "not a name for a file" : "";
   }
 
@@ -70,7 +70,7 @@ class Planner {
   }
 
   void add_directory(const git_oid& id, const git_tree_entry* near_entry, const std::string& path) {
-    if (depth_ >= kMaxDepth) return skip(path, "too deep");
+    if (depth_ >= kMaxPlacedDepth) return skip(path, "too deep");
     plan_.directories.push_back(path);
     const Tree below = find_tree(mirror_, id);
     Tree near_below;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr int kFiles = 10'000;
 constexpr int kFilesPerCommit = 20;
-constexpr int kRounds = 7;
+constexpr int kTreeRounds = 7;
 
 /// 500 directories of 20 files, 200 bytes to 8 KiB each, packed as a repository is that lives for a while.
 void generate(const test::TempRepo& repo) {
@@ -92,7 +92,7 @@ void bench_work_tree(std::ostream& out) {
   Series cold{"first run on a new repository", 1.2};
   const auto cache = open("cache");
   work_tree(*cache);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTreeRounds; ++round) {
     const std::string number = std::to_string(round);
     commit_some_changes(repo, round);
     fresh.ms.push_back(milliseconds([&] { work_tree(*cache); }));

@@ -26,7 +26,7 @@ namespace forge::bench {
 namespace {
 
 constexpr int kWarmUps = 3;
-constexpr int kRounds = 30;
+constexpr int kJobRounds = 30;
 
 constexpr const char* kScript = R"([
   {"tools": [{"name": "bash", "input": {"command": "echo done > note.txt"}}], "usage": {"input": 10, "output": 5}},
@@ -104,7 +104,7 @@ void bench_job_overhead(std::ostream& out) {
   Workshop workshop;
   for (int i = 0; i < kWarmUps; ++i) workshop.run_one();
   Samples samples;
-  for (int i = 0; i < kRounds; ++i) samples.add(workshop.run_one());
+  for (int i = 0; i < kJobRounds; ++i) samples.add(workshop.run_one());
   out << fmt::format("job: create to first tool call   p50 {:6.1f} ms  p95 {:6.1f} ms   goal p50 <= 80 ms   {}\n", samples.p50(),
                      samples.p95(), samples.p50() <= 80 ? "met" : "MISSED");
 }

@@ -33,7 +33,7 @@ using sandbox::Policy;
 using sandbox::Sandbox;
 using sandbox::SandboxDriver;
 
-constexpr int kRounds = 60;
+constexpr int kSandboxRounds = 60;
 constexpr int kWarmUp = 5;
 
 /// One way to do the same thing: `timed` is on the clock, what it returns is undone off it.
@@ -136,7 +136,7 @@ void compare_cold(std::ostream& out, SandboxDriver& limited, SandboxDriver& unli
   const bool wrapped = fs::exists("/usr/bin/bwrap");
   if (wrapped) candidates.push_back({"bubblewrap, the same mounts", [argv = bubblewrap(etc.str())] { return run_program(argv); }});
   candidates.push_back({"no sandbox: fork and exec", [] { return run_program({"/usr/bin/true"}); }});
-  measure(candidates, kRounds);
+  measure(candidates, kSandboxRounds);
   out << "Cold sandbox: from acquire to the exit status of `true`; release off the clock\n";
   print(out, candidates);
   if (!wrapped) {
@@ -172,7 +172,7 @@ void compare_exec(std::ostream& out, SandboxDriver& driver) {
     const std::vector<std::string> argv{"/usr/bin/nsenter", "-t", pid_of(mark), "-a", "--preserve-credentials", "--", "/usr/bin/true"};
     candidates.push_back({"nsenter", [argv] { return run_program(argv); }});
   }
-  measure(candidates, kRounds * 3);
+  measure(candidates, kSandboxRounds * 3);
   out << "Exec in a live sandbox: from run() to the exit status of `true`\n";
   print(out, candidates);
   if (rootly) {

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr auto kGrace = std::chrono::seconds(2);       // after SIGTERM
 constexpr auto kKeeperTime = std::chrono::seconds(4);  // for the keeper to kill what descends from the command
 constexpr auto kKillAllTime = std::chrono::seconds(10);
-constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kPipeRead = 64 << 10;
 constexpr std::size_t kMostDrained = 2 << 20;  // more than a pipe can hold: what comes later was not written by the command itself
 
 void refuse_nul(const std::string& text, const char* what) {
@@ -165,8 +165,8 @@ bool RunningCommand::pump(Done done, SteadyClock::time_point until, const Stop* 
     std::array<pollfd, 5> polled{pollfd{out_.reader.get(), POLLIN, 0}, pollfd{err_.reader.get(), POLLIN, 0},
                                  pollfd{status_.get(), POLLIN, 0}, pollfd{supervisor_.init_fd(), POLLIN, 0}, pollfd{watch.fd(), POLLIN, 0}};
     if (::poll(polled.data(), polled.size(), limit.poll_timeout_ms()) < 0) continue;
-    if (polled[0].revents != 0) read_stream(out_, kPiece);
-    if (polled[1].revents != 0) read_stream(err_, kPiece);
+    if (polled[0].revents != 0) read_stream(out_, kPipeRead);
+    if (polled[1].revents != 0) read_stream(err_, kPipeRead);
     if (polled[2].revents != 0) read_status();
     if (polled[3].revents != 0 && polled[2].revents == 0) lost_ = true;
   }
@@ -174,7 +174,7 @@ bool RunningCommand::pump(Done done, SteadyClock::time_point until, const Stop* 
 }
 
 void RunningCommand::read_stream(Stream& stream, std::size_t most) {
-  std::array<char, kPiece> buffer;
+  std::array<char, kPipeRead> buffer;
   const ssize_t got = ::read(stream.reader.get(), buffer.data(), std::min(most, buffer.size()));
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return stream.reader.reset();
@@ -240,7 +240,7 @@ void RunningCommand::drain() {
     if (!stream->reader || ::ioctl(stream->reader.get(), FIONREAD, &waiting) < 0) continue;
     std::size_t left = std::min(static_cast<std::size_t>(std::max(waiting, 0)), kMostDrained);
     while (left > 0 && stream->reader) {
-      const std::size_t piece = std::min(left, kPiece);
+      const std::size_t piece = std::min(left, kPipeRead);
       read_stream(*stream, piece);
       left -= piece;
     }

@@ -14,7 +14,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-
 /// A path that leads to the route: parameters filled with what exists nowhere.
 std::string path_of(const httpd::Route& route) {
   std::string path;

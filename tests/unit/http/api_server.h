@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "orchestrator/domain/access.h"
@@ -21,6 +22,8 @@ inline ApiOptions test_options() {
   options.version = "0.0";
   return options;
 }
+
+inline nlohmann::json body_of(const test::RawResponse& response) { return nlohmann::json::parse(response.body); }
 
 /// The whole API over sockets, with a fake engine: TCP for those with a token, a unix socket for the administrator.
 struct ApiServer {

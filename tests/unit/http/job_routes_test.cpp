@@ -15,7 +15,6 @@ using test::RawResponse;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-json body_of(const RawResponse& response) { return json::parse(response.body); }
 std::string code_of(const RawResponse& response) { return body_of(response).at("error").at("code"); }
 std::string field_of(const RawResponse& response) { return body_of(response).at("error").value("field", ""); }
 

@@ -12,8 +12,6 @@ using nlohmann::json;
 using test::RawResponse;
 using testing::HasSubstr;
 
-json body_of(const RawResponse& response) { return json::parse(response.body); }
-
 /// A server with one job whose first run has failed and whose second has changed something.
 struct TwoRuns : ApiServer {
   TwoRuns() : id(make_job()), path("/api/v1/jobs/" + id) {
