@@ -19,11 +19,13 @@ constexpr std::size_t kAnswerBytes = 160U << 20;
 // The server sends a sign of life every 15 s; three missed ones mean that nobody is there.
 constexpr auto kStreamSilence = std::chrono::seconds(50);
 
+/// The short form under the job means the latest run.
 std::string run_path(const std::string& id, int run) {
   const std::string job = "/api/v1/jobs/" + url_escape(id);
   return run == 0 ? job : job + "/runs/" + std::to_string(run);
 }
 
+/// A proxy's error page, another program on that port: the person named the wrong address, or something stands between.
 [[noreturn]] void not_forge(const Endpoint& endpoint, int status) {
   throw Error(ErrorCode::unavailable, fmt::format("{} answered {} without an error object", endpoint.shown(), status))
       .for_client(fmt::format("{} answered {}, and not as Forge does", endpoint.shown(), status))
@@ -39,6 +41,7 @@ json parsed(const Endpoint& endpoint, int status, const std::string& body) {
   }
 }
 
+// Lenient, since they read what a server of another version says: what is missing is empty.
 std::string text_field(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -167,6 +170,10 @@ TracePage ApiClient::trace(const std::string& id, int run, std::int64_t after, i
 
 std::string ApiClient::diff(const std::string& id, int run, const Stop& stop) {
   return get_text(run_path(id, run) + "/diff", "text/x-diff", stop);
+}
+
+std::string ApiClient::diff_json(const std::string& id, int run, const Stop& stop) {
+  return dump_json(call("GET", run_path(id, run) + "/diff", "", stop));
 }
 
 RunCost ApiClient::cost(const std::string& id, int run, const Stop& stop) {

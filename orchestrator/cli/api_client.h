@@ -52,6 +52,8 @@ class ApiClient {
   Run run(const std::string& id, int run, const Stop& stop);
   TracePage trace(const std::string& id, int run, std::int64_t after, int limit, const Stop& stop);
   std::string diff(const std::string& id, int run, const Stop& stop);
+  /// The JSON object of the API with the diff and its figures, as text.
+  std::string diff_json(const std::string& id, int run, const Stop& stop);
   RunCost cost(const std::string& id, int run, const Stop& stop);
 
   /// Hears the events of a run with seq > `after` until the server closes the stream. Throws unavailable when it breaks off.

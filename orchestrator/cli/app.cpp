@@ -21,12 +21,14 @@ std::string message_of(const Error& e) {
   return named ? text : e.field() + ": " + text;
 }
 
+/// One line that says what, one that says what to do. Texts may come from servers and repositories, so they are made harmless.
 int report(const Console& console, const Error& e) {
   console.note(console.err_paint.red("forge:") + " " + harmless(message_of(e)));
   if (!e.hint().empty()) console.note("  " + harmless(e.hint()));
   return number(exit_code_of(e.code()));
 }
 
+/// Warnings are shown each time: a key that others can read does not get better by being known.
 void configure(const Verb& verb, ConfigChoice choice, Services& services, const Console& console) {
   if (!verb.needs_config) return;
   if (verb.configure) verb.configure(choice);
@@ -42,6 +44,8 @@ int reporting(const Console& console, const std::optional<int>& failure_status, 
   } catch (const Error& e) {
     const int status = report(console, e);
     return failure_status.value_or(status);
+  } catch (const OutputClosed&) {
+    return kOutputClosed;
   } catch (const std::exception& e) {  // a library's own: our fault, whatever it was
     const int status = report(console, Error(ErrorCode::internal, std::string("internal error: ") + e.what()));
     return failure_status.value_or(status);

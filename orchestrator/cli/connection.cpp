@@ -11,12 +11,14 @@
 namespace forge::cli {
 namespace {
 
+/// The option wins, though the variable is better: what stands in a command line, `ps` shows to everybody.
 std::string token_of(const ServerChoice& choice) {
   if (!choice.token.empty()) return choice.token;
   const char* variable = std::getenv("FORGE_TOKEN");
   return variable == nullptr ? "" : variable;
 }
 
+/// Where a token without TLS does not leave the machine.
 bool is_loopback_url(const std::string& url) {
   for (const char* prefix : {"http://127.", "http://localhost", "http://[::1]"})
     if (url.starts_with(prefix)) return true;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <iostream>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kLeastWidth = 40;
 constexpr std::size_t kPlainWidth = 100;
 
+/// NO_COLOR counts by being there with any text but the empty one.
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
@@ -30,6 +32,7 @@ std::size_t terminal_width() {
   return std::max<std::size_t>(size.ws_col, kLeastWidth);
 }
 
+/// ESC becomes ^[, as `cat -v` shows it.
 void append_visible(std::string& text, char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x20 && byte != 0x7f) {
@@ -48,8 +51,11 @@ std::string Paint::wrap(const char* code, std::string_view text) const {
 }
 
 void Console::print(std::string_view text) const {
+  errno = 0;
   out << text << std::flush;
-  if (!out) throw public_failure(ErrorCode::unavailable, "standard output cannot be written");
+  if (out) return;
+  if (errno == EPIPE) throw OutputClosed{};
+  throw public_failure(ErrorCode::unavailable, "standard output cannot be written");
 }
 
 void Console::note(std::string_view line) const { err << line << '\n' << std::flush; }
@@ -92,13 +98,13 @@ std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
 }
 
-std::string one_line(std::string_view text, std::size_t columns) {
+std::string fitted(std::string_view text, std::size_t columns) {
   // A huge argument need not be cleaned whole to show its beginning; a character has 4 bytes at most.
   const std::size_t enough = columns * 4 + 4;
   std::string line = harmless(text.substr(0, enough));
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  line = std::string(trim(line));
+  while (line.ends_with(' ')) line.pop_back();
   if (text.size() <= enough && columns_of(line) <= columns) return line;
   const std::size_t keep = columns > 3 ? columns - 3 : 0;
   std::size_t at = 0;
@@ -106,6 +112,8 @@ std::string one_line(std::string_view text, std::size_t columns) {
     if (!is_continuation(line[at]) && ++seen > keep) break;
   return line.substr(0, at) + "...";
 }
+
+std::string one_line(std::string_view text, std::size_t columns) { return fitted(trim(text), columns); }
 
 std::string padded(std::string_view text, std::size_t columns) {
   const std::size_t have = columns_of(text);

@@ -21,6 +21,9 @@ struct Paint {
   std::string wrap(const char* code, std::string_view text) const;
 };
 
+/// Thrown where the reader of standard output has gone (`forge show ID --diff | head`): nothing is wrong, and nobody is left to tell.
+struct OutputClosed {};
+
 /// What a verb writes to. The streams outlive it.
 struct Console {
   std::ostream& out;
@@ -31,7 +34,7 @@ struct Console {
   Paint err_paint;
   std::size_t width = 100;  ///< columns of the terminal; what is not one gets this, too
 
-  /// Writes to standard output and flushes. Throws unavailable when nobody can read it: a closed pipe, a full disk.
+  /// Writes to standard output and flushes. Throws OutputClosed for a closed pipe, unavailable for a full disk and the like.
   void print(std::string_view text) const;
   /// Writes one line to standard error.
   void note(std::string_view line) const;
@@ -43,8 +46,10 @@ Console standard_console();
 /// Text of strangers (agents, tools, repositories) made harmless for a terminal: control characters other than line break and tab
 /// become ^X, so that no output can move the cursor, set titles or write to the clipboard. Bad UTF-8 is replaced.
 std::string harmless(std::string_view text);
-/// `harmless`, on one line, at most `columns` characters, "..." where it was cut.
+/// `harmless`, on one line, at most `columns` characters, "..." where it was cut; blanks at both ends go.
 std::string one_line(std::string_view text, std::size_t columns);
+/// The same for a line of a program's output, which keeps its indentation.
+std::string fitted(std::string_view line, std::size_t columns);
 /// Characters of UTF-8 text, which is what columns are counted as.
 std::size_t columns_of(std::string_view text);
 /// Padded with spaces to `columns`; never cut.

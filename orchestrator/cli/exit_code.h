@@ -21,6 +21,8 @@ enum class ExitCode : int {
 inline constexpr int kSandboxTimedOut = 124;
 inline constexpr int kSandboxFailed = 125;
 inline constexpr int kSignalBase = 128;
+/// As a program that SIGPIPE has ended.
+inline constexpr int kOutputClosed = kSignalBase + 13;
 
 constexpr int number(ExitCode code) { return static_cast<int>(code); }
 

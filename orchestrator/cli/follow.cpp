@@ -12,6 +12,7 @@ namespace {
 /// Thrown through the client to end a stream whose last event was heard.
 struct Heard {};
 
+/// One run being followed over as many connections as it takes.
 class Following {
  public:
   Following(ApiClient& client, const std::string& job, int run, const std::function<void(const TraceEvent&)>& hear, const Stop& stop,
@@ -66,6 +67,7 @@ class Following {
     if (event.type == TraceType::terminal) throw Heard{};
   }
 
+  /// The server is there: patience and pauses begin anew.
   void alive() {
     last_sign_ = SteadyClock::now();
     pause_ = patience_.first;

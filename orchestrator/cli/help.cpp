@@ -42,6 +42,7 @@ std::string grouped(const std::vector<Item>& items, Name&& name_of_group, Print&
 
 std::string group_of(const Option& option) { return option.group.empty() ? "Options" : option.group; }
 
+/// "Usage: forge show ID [OPTIONS]"
 std::string usage_line(const std::string& name, const Verb& verb) {
   std::string line = "Usage: " + name;
   if (!verb.verbs.empty()) return line + " VERB ...\n";

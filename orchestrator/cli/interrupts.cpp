@@ -10,6 +10,7 @@
 namespace forge::cli {
 namespace {
 
+// SIGHUP, too: a closed terminal must not leave a job running that nobody watches.
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);

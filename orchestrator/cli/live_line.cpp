@@ -8,6 +8,7 @@
 namespace forge::cli {
 namespace {
 
+// Fast enough to look alive, slow enough not to cost anything over a slow line.
 constexpr auto kFrameTime = std::chrono::milliseconds(120);
 constexpr std::array<char, 4> kFrames{'|', '/', '-', '\\'};
 constexpr const char* kEraseLine = "\r\x1b[K";
@@ -50,6 +51,7 @@ void LiveLine::draw(const std::stop_token& token) {
   }
 }
 
+// One write per frame: a terminal that shows half of it would flicker.
 void LiveLine::write(const Waiting& waiting, std::size_t frame) const {
   std::string text = console_.err_is_terminal ? kEraseLine : "";
   for (const auto& line : waiting.lines) text += line + "\n";

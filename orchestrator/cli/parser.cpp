@@ -65,6 +65,7 @@ class Binding {
     *into = number;
   }
 
+  /// Given twice, one of them is a mistake; the last one winning would hide it.
   std::string only_value() const {
     if (made_->results().size() != 1)
       throw bad_input(option_.name, fmt::format("{} is given more than once", option_.name), "give it once");
@@ -144,6 +145,7 @@ class Parse {
   std::string help() const { return chosen() == nullptr ? overview(verbs_) : help_of(name(), *known_.at(chosen())); }
   std::string hint() const { return fmt::format("`{} --help` shows what it takes", name()); }
 
+  /// The library is told to let unknown words pass, because its own errors name no neighbours.
   void refuse_leftovers() const {
     for (const std::string& word : root_.remaining(true)) {
       if (word.starts_with('-') && word.size() > 1) refuse_option(word.substr(0, word.find('=')));
@@ -154,6 +156,7 @@ class Parse {
     }
   }
 
+  /// Names the nearest option of the verb, of the groups around it, and of those that every verb takes.
   [[noreturn]] void refuse_option(const std::string& word) const {
     std::vector<std::string> names{"--help"};
     for (const Option& option : options_) names.push_back(option.name);

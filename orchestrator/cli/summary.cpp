@@ -7,6 +7,7 @@
 namespace forge::cli {
 namespace {
 
+// A hostile tree can make hundreds; the trace has them all.
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kSummaryLines = 12;
 
@@ -23,6 +24,7 @@ std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped_digits(count), noun, count == 1 ? "" : "s");
 }
 
+/// The reason is named where it says more than the state.
 std::string headline(const Run& run, const Paint& paint) {
   std::string line = paint.bold("run " + std::to_string(run.number)) + " " + state_in_colour(run.state, paint);
   if (run.reason && name_of(*run.reason) != name_of(run.state) && *run.reason != Reason::completed)
@@ -53,6 +55,7 @@ std::string words(const Run& run) {
   return text;
 }
 
+/// Unpriced is not free: it is said in words.
 std::string cost_line(const Run& run) {
   const Usage& usage = run.usage;
   if (usage.total() == 0) return format_usd(run.cost_nano_usd.value_or(0)) + ", no model call";
@@ -91,6 +94,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+/// Commands to paste, with this job's names in them.
 std::string see_more(const Job& job, const Run& run) {
   const std::string id = short_id(job.id);
   const std::string& repository = job.spec.repository;

@@ -17,7 +17,7 @@ std::string cost_table(const RunCost& cost);
 
 /// The beginning of an id that people type: what branches carry, too.
 std::string short_id(const JobId& id);
-/// "just now", "5 min", "3 h", "12 d"
+/// How long ago: "just now", "5 min", "3 h", "12 d"
 std::string age(std::int64_t then_ms, std::int64_t now_ms);
 /// "12,345"
 std::string grouped_digits(std::int64_t number);

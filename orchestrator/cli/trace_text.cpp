@@ -16,6 +16,7 @@ using nlohmann::json;
 // The agent's own words are the most readable part of a trace, and rarely long.
 constexpr std::size_t kWordLines = 40;
 
+// Lenient: a trace of an older or newer Forge is shown as far as it is understood.
 std::string field_text(const json& data, const char* key) {
   const auto found = data.find(key);
   return found != data.end() && found->is_string() ? found->get<std::string>() : "";
@@ -49,6 +50,11 @@ std::string outcome(const json& data, bool ok, const Paint& paint) {
   const auto code = field_maybe(data, "exit_code");
   const std::string word = code ? fmt::format("exit {}", *code) : ok ? "ok" : "failed";
   return (ok ? paint.green(word) : paint.red(word)) + ", " + took(data);
+}
+
+/// A script's path says little and is long; a model's name stays as it is.
+std::string shown_model(const std::string& name) {
+  return name.starts_with("scripted:") ? "scripted:" + name.substr(name.find_last_of("/:") + 1) : name;
 }
 
 /// The arguments of a call as one readable text: the one that tells most, or all of them as JSON.
@@ -109,6 +115,7 @@ class Lines {
   void add(std::string line) { lines_.push_back(std::move(line)); }
 
   /// "  name  text  tail", the text cut to what the width leaves.
+  /// Cutting the text and not the tail keeps exit status and time on the line.
   void line(const std::string& name, const std::string& middle, const std::string& tail) {
     const std::size_t taken = 4 + std::max<std::size_t>(columns_of(name), 11) + 2 + 12;
     const std::string shown = one_line(middle, options_.width > taken + 20 ? options_.width - taken : 20);
@@ -129,7 +136,10 @@ class Lines {
     const std::size_t left_out = all.size() - shown;
     const std::size_t first = ok ? 0 : left_out;
     if (left_out > 0 && !ok) add("    " + paint_.dim(fmt::format("| ... {} lines before", left_out)));
-    for (std::size_t i = first; i < first + shown; ++i) add("    " + paint_.dim("| " + one_line(all[i], options_.width - 6)));
+    for (std::size_t i = first; i < first + shown; ++i) {
+      const std::string line = fitted(all[i], options_.width - 6);
+      add("    " + paint_.dim(line.empty() ? "|" : "| " + line));
+    }
     if (left_out > 0 && ok) add("    " + paint_.dim(fmt::format("| ... {} more lines", left_out)));
   }
 
@@ -145,7 +155,8 @@ class Lines {
   void state() {
     const std::string to = field_text(data_, "to");
     const auto known = parse_job_state(to);
-    if (known && is_final(*known)) return;  // the summary says it
+    if (known && is_final(*known)) return;            // the summary says it
+    if (known && *known == JobState::leased) return;  // a moment of bookkeeping
     std::string made = paint_.bold(to);
     if (const auto note = field_text(data_, "note"); !note.empty()) made += ": " + one_line(note, 200);
     add(made);
@@ -168,7 +179,9 @@ class Lines {
   void model() {
     const json usage = data_.value("usage", json::object());
     const std::int64_t in = field_number(usage, "input") + field_number(usage, "cache_read") + field_number(usage, "cache_write");
-    line("model", fmt::format("{}: {} in, {} out", field_text(data_, "model"), short_count(in), short_count(field_number(usage, "output"))),
+    line("model",
+         fmt::format("{}: {} in, {} out", shown_model(field_text(data_, "model")), short_count(in),
+                     short_count(field_number(usage, "output"))),
          paint_.dim(format_usd(field_maybe(data_, "cost_nano_usd")) + ", " + took(data_)));
   }
 

@@ -60,6 +60,7 @@ class CancelOnInterrupt {
   std::jthread thread_;  // last: it uses the rest
 };
 
+/// Events go to the terminal as lines, and into the tally of the status line.
 Run follow_with_progress(Context& context, Connection& connection, const JobId& job, int run, const WatchOptions& options,
                          OnInterrupt on_interrupt) {
   LiveLine live(context.console);

@@ -14,6 +14,7 @@ namespace {
 // A value in an error message: enough to recognise it.
 constexpr std::size_t kShownBytes = 60;
 
+/// The whole text or nothing; independent of the locale.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};
@@ -22,6 +23,7 @@ std::optional<Number> parse_number(std::string_view text) {
   return result.ec == std::errc() && result.ptr == end ? std::optional(number) : std::nullopt;
 }
 
+/// What was found, as it is quoted in an error.
 std::string describe(const Value& value) {
   struct Describe {
     std::string operator()(const RawText& raw) const { return (*this)(raw.text); }
@@ -120,6 +122,7 @@ class Assign {
   }
 
  private:
+  /// TOML types are strict: "50" is no number. Text of the environment has no type and is read as the key wants it.
   template <typename Number>
   std::optional<Number> value_as() const {
     if (const auto* raw = std::get_if<RawText>(&setting_.value)) return parse_number<Number>(raw->text);
@@ -142,6 +145,7 @@ class Assign {
     return text.empty() && std::get<std::string*>(key_.slot(fresh, "entry"))->empty();
   }
 
+  /// Absolute, so that it means the same wherever the server is started.
   std::string resolve(const std::string& text) const {
     if (text == "~" || text.starts_with("~/")) return home_ + text.substr(1);
     return (std::filesystem::path(setting_.folder) / text).lexically_normal().string();

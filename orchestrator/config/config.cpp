@@ -23,6 +23,7 @@ std::string variable(const LoadOptions& options, const std::string& name) {
   return found == options.environment.end() ? "" : found->second;
 }
 
+/// Without a trailing slash, so that paths below it can be joined by "/".
 std::string absolute(const std::string& path) {
   std::string text = fs::absolute(path).lexically_normal().string();
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
@@ -59,6 +60,7 @@ void require_kinds(Config& config) {
   }
 }
 
+/// Half a price would count half of what is spent.
 void require_both_prices(const Config& config) {
   const auto& models = config.models;
   const bool any = models.fallback_input_nano_usd || models.fallback_output_nano_usd || models.fallback_cache_read_nano_usd ||
@@ -67,10 +69,12 @@ void require_both_prices(const Config& config) {
     throw bad_input("models.fallback_price", "models.fallback_price needs input_usd and output_usd", "0 is a price, too");
 }
 
+/// Only what surely stays on this machine; a name that resolves there by chance does not count.
 bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("[::1]:") || address.starts_with("localhost:");
 }
 
+/// Without a public URL the server cannot tell its own Host from one that an attacker made up (DNS rebinding).
 void check_listener(const Config& config) {
   if (is_loopback(config.server.listen) || !config.server.public_url.empty()) return;
   const auto source = config.sources.find("server.listen");
@@ -80,6 +84,7 @@ void check_listener(const Config& config) {
                       "set server.public_url to the URL that browsers use, or listen on 127.0.0.1");
 }
 
+/// The kernel cuts longer paths without a word in some calls and fails in others: refused here, with the way out.
 void set_socket(Config& config) {
   if (config.server.socket.empty()) config.server.socket = config.data_dir + "/forge.sock";
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
@@ -88,6 +93,7 @@ void set_socket(Config& config) {
                     "set server.socket to a shorter path, or use a shorter data directory");
 }
 
+/// A secret in the file itself, which everybody on the machine can read.
 void warn_of_open_file(Config& config) {
   struct stat status {};
   const bool holds_secret = std::any_of(keys().begin(), keys().end(), [&](const Key& key) {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "FORGE_";
 
+/// One underscore is part of a name (max_turns), two end it.
 std::vector<std::string> split_at_double_underscore(std::string_view text) {
   std::vector<std::string> parts;
   for (auto at = text.find("__"); at != text.npos; at = text.find("__")) {

@@ -12,12 +12,15 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAlnum = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
+/// Not empty, and nothing but these characters.
 bool consists_of(std::string_view text, std::string_view allowed) { return !text.empty() && text.find_first_not_of(allowed) == text.npos; }
 
+/// No control characters: such a value ends in headers, signatures and logs, where a line break is an attack.
 bool printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
 
+/// Digits only: "+1", " 1" and "0x1" are slips, not numbers.
 std::optional<int> number_up_to(std::string_view text, int most) {
   int value = 0;
   if (text.size() > 5 || !consists_of(text, kDigits)) return {};
@@ -63,6 +66,7 @@ std::optional<HostPort> split_host_port(std::string_view text) {
   return HostPort{text.substr(0, colon), text.substr(colon + 1)};
 }
 
+/// A port of 0 would mean any, which no host to connect to has.
 bool fits_host_port(std::string_view text) {
   const auto parts = split_host_port(text);
   if (!parts) return false;
@@ -74,6 +78,7 @@ bool fits_address(std::string_view text) {
   return parts && parts->port && number_up_to(*parts->port, 65535) && (is_ip(parts->host) || is_dns_name(parts->host));
 }
 
+/// Credentials in a URL would be shown by `config show` and land in logs; a query or fragment cannot be followed by a path.
 bool fits_url(std::string_view text) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!text.starts_with(scheme)) continue;
@@ -98,14 +103,17 @@ bool fits_variable(std::string_view text) {
   return consists_of(text, std::string(kAlnum) + "_") && kDigits.find(text.front()) == kDigits.npos;
 }
 
+/// < and > delimit the address in a git signature.
 bool fits_person_name(std::string_view text) {
   return !text.empty() && text.size() <= 200 && printable(text) && text.find_first_of("<>") == text.npos;
 }
 
+/// What git accepts; whether mail arrives there is nobody's concern here.
 bool fits_email(std::string_view text) { return fits_person_name(text) && text.find('@') != text.npos && text.find(' ') == text.npos; }
 
 bool fits_word(std::string_view text) { return !text.empty() && text.size() <= 200 && printable(text) && text.find(' ') == text.npos; }
 
+/// A script is a file, and paths may hold spaces.
 bool fits_model_name(std::string_view text) { return fits_word(text) || (text.starts_with("scripted:") && printable(text)); }
 
 }  // namespace

@@ -5,6 +5,7 @@
 namespace forge::config {
 namespace {
 
+// Short, because the table below is read as a table.
 using C = Config&;
 using E = const std::string&;
 using Where = std::function<Slot(Config&, const std::string&)>;
@@ -20,8 +21,10 @@ Slot choice(Enum& member) {
                     [&member](std::size_t index) { member = static_cast<Enum>(index); }};
 }
 
+/// A switch or an amount of dollars: the type says it all.
 Key plain(const char* name, const char* doc, Where slot) { return {.name = name, .doc = doc, .slot = std::move(slot)}; }
 
+/// Ranges are where a typing error is likelier than a wish.
 Key number(const char* name, std::int64_t least, std::int64_t most, const char* doc, Where slot) {
   return {.name = name, .doc = doc, .slot = std::move(slot), .least = least, .most = most};
 }
@@ -35,10 +38,12 @@ Key text(const char* name, const Format& format, const char* doc, Where slot, co
   return {.name = name, .doc = doc, .slot = std::move(slot), .format = &format, .unset = unset};
 }
 
+/// A file: relative ones are resolved when they are read.
 Key path(const char* name, const char* doc, Where slot, const char* unset = "") {
   return {.name = name, .doc = doc, .slot = std::move(slot), .path = true, .unset = unset};
 }
 
+/// Never printed, neither in `config show` nor in an error.
 Key secret(const char* name, const char* doc, Where slot) { return {.name = name, .doc = doc, .slot = std::move(slot), .secret = true}; }
 
 std::vector<Key> server_keys() {

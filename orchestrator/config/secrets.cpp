@@ -32,6 +32,7 @@ bool is_one_line(std::string_view text) {
   return true;
 }
 
+/// Keys copied from a page end with blanks or a line break; these are not part of them.
 Secret checked_secret(std::string text, std::string origin) {
   text = std::string(trim(text));
   if (text.empty()) return {.origin = origin, .problem = fmt::format("{} is empty", origin)};
@@ -70,6 +71,7 @@ Secret resolve(const std::string& name, const std::string& env, const std::strin
   return {};
 }
 
+/// The variables that a vendor's own tools read.
 struct Vendor {
   ProviderKind kind;
   const char* name;

@@ -23,6 +23,7 @@ std::string plain_usd(std::int64_t nano) {
   return text;
 }
 
+/// The value with its type; null where nothing is set.
 Json json_of(const Key& key, const Slot& slot) {
   struct Read {
     const Key& key;
@@ -71,6 +72,7 @@ ShownKey shown(const Key& key, const std::string& entry, Config& config) {
   return row;
 }
 
+/// A row for what was resolved: whether it is there, and if not, why. This is where people look first when a key does not work.
 ShownKey shown_secret(const std::string& name, const Secret& secret) {
   const bool set = !secret.value.empty();
   std::string value(set ? kSet : kNotSet);
@@ -98,6 +100,7 @@ void add_entries(const Key& first, Config& config, std::vector<ShownKey>& rows) 
       }
 }
 
+/// The default as the reference shows it.
 std::string default_text(const Key& key) {
   Config fresh;
   const Json value = json_of(key, key.slot(fresh, "entry"));

@@ -14,6 +14,7 @@ namespace {
 // A configuration by hand has some hundred lines; beyond this somebody named the wrong file.
 constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
 
+/// The whole file, or an error that says what kind of thing stands there instead.
 std::string read_file(const std::string& path) {
   std::error_code failure;
   const auto status = std::filesystem::status(path, failure);
@@ -33,12 +34,14 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
+/// Names what no key can take, for the error message.
 OddValue odd(const toml::node& node) {
   if (node.is_array()) return {"a list that holds more than texts"};
   if (node.is_table()) return {"a table"};
   return {"a date or time"};
 }
 
+/// Keys with lists want texts; numbers in them are refused rather than converted.
 Value list_of(const toml::array& array) {
   std::vector<std::string> texts;
   for (const auto& item : array) {
@@ -67,6 +70,8 @@ Value value_of(const toml::node& node) {
   return odd(node);
 }
 
+/// Goes through the tables of a file. What is a key and what a section is decided by our table, not by the form of the file: `headers`
+/// is a table and still a value.
 class Walk {
  public:
   explicit Walk(const std::string& path)

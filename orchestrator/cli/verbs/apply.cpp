@@ -25,6 +25,7 @@ struct ApplyOptions {
   ServerChoice server;
 };
 
+/// The person's git, not a bundled one: its settings (line endings, attributes) are the work tree's.
 std::string find_git() {
   const char* path = std::getenv("PATH");
   for (const auto& folder : split(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, ':'))
@@ -72,6 +73,7 @@ std::string dirty_files(const Git& git) {
   return count > kShownFiles ? names + fmt::format(" and {} more", count - kShownFiles) : names;
 }
 
+/// git's own words about each file, and which of them hold work that is not committed: that is the usual cause.
 [[noreturn]] void refuse(const Git& git, const std::string& directory, const Output& check) {
   std::string reasons;
   const auto lines = split_lines(trim(check.err));

@@ -18,6 +18,7 @@ nlohmann::json as_json(Services& services) {
   return {{"file", services.config_file()}, {"data_dir", services.data_dir()}, {"keys", std::move(keys)}};
 }
 
+/// Lines that look like the file, with the source as a comment.
 std::string as_text(Services& services, const Paint& paint) {
   const auto rows = services.config_rows();
   std::size_t key_columns = 0;

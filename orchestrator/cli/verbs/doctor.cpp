@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -65,11 +66,14 @@ json as_json(const Findings& found, Services& services) {
           {"config_file", services.config_file()}};
 }
 
-std::string section(const std::string& title, const Rows& rows, const Paint& paint) {
+/// One list of rows; what is missing has its remedy right below it. `needed` false: nothing in it stands in the way of a job.
+std::string section(const std::string& title, const Rows& rows, bool needed, const Paint& paint) {
+  std::size_t columns = 0;
+  for (const auto& row : rows) columns = std::max(columns, columns_of(row.name));
   std::string text = "\n" + paint.bold(title) + "\n";
   for (const auto& row : rows) {
-    const std::string mark = row.available ? paint.green("ok     ") : row.required ? paint.red("MISSING") : paint.yellow("no     ");
-    text += fmt::format("  {} {} {}\n", mark, padded(row.name, 26), harmless(row.detail));
+    const std::string lacking = row.required && needed ? paint.red("MISSING") : paint.yellow("no     ");
+    text += fmt::format("  {} {}  {}\n", row.available ? paint.green("ok     ") : lacking, padded(row.name, columns), harmless(row.detail));
     if (!row.available && !row.remedy.empty()) text += fmt::format("          fix: {}\n", harmless(row.remedy));
   }
   return text;
@@ -78,14 +82,15 @@ std::string section(const std::string& title, const Rows& rows, const Paint& pai
 std::string as_text(const Findings& found, Services& services, const Paint& paint) {
   std::string text;
   for (const auto& report : found.drivers) {
-    const std::string is_default = report.driver == found.default_driver ? ", the default" : "";
-    text += section(fmt::format("Sandbox driver {} ({}{})", report.driver, report.usable ? "usable" : "not usable", is_default),
-                    report.rows, paint);
+    const bool is_default = report.driver == found.default_driver;
+    const std::string title =
+        fmt::format("Sandbox driver {} ({}{})", report.driver, report.usable ? "usable" : "not usable", is_default ? ", the default" : "");
+    text += section(title, report.rows, is_default, paint);
   }
-  text += section("Agents", found.adapters, paint);
-  text += section("Models", found.models, paint);
+  text += section("Agents", found.adapters, true, paint);
+  text += section("Models", found.models, false, paint);
   if (!Findings::any_available(found.models)) text += "          without a model only --model scripted:FILE works\n";
-  text += section("Data directory " + services.data_dir(), found.data_dir, paint);
+  text += section("Data directory " + services.data_dir(), found.data_dir, true, paint);
   text += fmt::format("\nConfiguration {}\n", services.config_file());
   return text +
          (found.usable() ? paint.green("This machine can run jobs.")

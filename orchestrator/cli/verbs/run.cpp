@@ -15,6 +15,7 @@
 namespace forge::cli {
 namespace {
 
+/// What was typed. Empty and absent mean: not said.
 struct RunOptions {
   std::string repository = ".";
   std::string base;
@@ -43,6 +44,7 @@ JobSpec unsaid_spec() {
   return spec;
 }
 
+/// Capped as the server caps a task, so that a wrong file fails before it is sent.
 std::string read_task_file(const std::string& file, const Stop& stop) {
   if (file == "-") return read_all(0, kTaskBytes, stop);
   const std::filesystem::path path(file);
@@ -52,6 +54,7 @@ std::string read_task_file(const std::string& file, const Stop& stop) {
   return read_all(fd.get(), kTaskBytes, stop);
 }
 
+/// Exactly one of --task and --task-file.
 std::string task_of(const RunOptions& options, const Stop& stop) {
   if (options.task.empty() == options.task_file.empty())
     throw bad_input("", options.task.empty() ? "no task: say what the agent is to do" : "--task and --task-file exclude each other",
@@ -70,6 +73,7 @@ std::string repository_of(const std::string& text) {
   return path;
 }
 
+/// A script is a file of this machine; the path must hold in the server's working directory, too.
 std::string model_of(const std::string& text) {
   constexpr std::string_view kScripted = "scripted:";
   if (!text.starts_with(kScripted)) return text;

@@ -43,6 +43,7 @@ class RefusedHosts final : public TraceSink {
   const Console& console_;
 };
 
+/// No network unless asked for; then the named hosts and those of the configuration, never all.
 NetworkPolicy network_of(const SandboxOptions& options, const SandboxDefaults& defaults) {
   const bool egress = options.network == "egress" || !options.allow_hosts.empty();
   if (!egress) return {};
@@ -53,6 +54,7 @@ NetworkPolicy network_of(const SandboxOptions& options, const SandboxDefaults& d
   return policy;
 }
 
+/// The result in the words of the sandbox interface that other programs know: camelCase here, as nowhere else.
 nlohmann::json as_json(const sandbox::CommandResult& result, const sandbox::Sandbox& box, std::string_view driver) {
   const bool timed_out = result.ended == sandbox::Ended::timed_out;
   return {{"stdout", result.out.text()},

@@ -29,12 +29,13 @@ struct ShowOptions {
 };
 
 void show_diff(Context& context, ApiClient& client, const std::string& id, const ShowOptions& options) {
+  if (options.watch.json) return context.console.print(client.diff_json(id, options.run_number(), context.stop) + "\n");
   const std::string diff = client.diff(id, options.run_number(), context.stop);
-  if (options.watch.json) return context.console.print(dump_json({{"diff", diff}}) + "\n");
   // Byte by byte into a pipe or file, where git apply reads it; harmless where a person does.
   context.console.print(context.console.out_is_terminal ? harmless(diff) : diff);
 }
 
+/// Page by page, so that a long trace begins to appear at once.
 void show_trace(Context& context, ApiClient& client, const std::string& id, const ShowOptions& options) {
   const TraceTextOptions text{.paint = context.console.out_paint, .width = context.console.width, .output_lines = 0, .thinking = true};
   std::int64_t after = 0;
@@ -71,6 +72,7 @@ void show_summary(Context& context, ApiClient& client, const Job& job, const Sho
   context.console.print(run_summary(job, run, paint));
 }
 
+/// A run that no process works on would be waited for in vain.
 int follow(Context& context, Connection& connection, const Job& job, const ShowOptions& options) {
   if (!job.last_run)
     throw public_failure(ErrorCode::conflict, fmt::format("job {} has not run yet", short_id(job.id))).with_hint("`forge retry` starts it");
@@ -84,7 +86,7 @@ int follow(Context& context, Connection& connection, const Job& job, const ShowO
 int show(Context& context, const ShowOptions& options) {
   check_watch_options(options.watch);
   if (options.diff + options.trace + options.cost + options.follow > 1)
-    throw bad_input("--diff", "--diff, --trace, --cost and --follow exclude each other", "choose one");
+    throw bad_input("", "--diff, --trace, --cost and --follow exclude each other", "choose one");
   const std::string id = job_id(options.id);
   Connection connection = connect(context, options.server, EngineUse::look);
   ApiClient& client = connection.client;

@@ -31,6 +31,7 @@ nlohmann::json as_json(const TokenInfo& token) {
   return object;
 }
 
+/// The secret alone goes to standard output, where a script takes it; the explanation does not.
 int create(Context& context, const TokenOptions& options) {
   Connection connection = connect(context, options.server, EngineUse::look);
   const TokenInfo token = connection.client.create_token(options.name, options.role, context.stop);
@@ -42,6 +43,11 @@ int create(Context& context, const TokenOptions& options) {
   context.console.note(
       fmt::format("This is the only time that the token \"{}\" ({}) is shown: it is stored as a hash.", harmless(token.name), token.role));
   return 0;
+}
+
+std::string ago(std::int64_t then_ms, std::int64_t now_ms) {
+  const std::string text = age(then_ms, now_ms);
+  return text == "just now" ? text : text + " ago";
 }
 
 int list(Context& context, const TokenOptions& options) {
@@ -56,9 +62,9 @@ int list(Context& context, const TokenOptions& options) {
   if (tokens.empty()) context.console.print("no tokens\n");
   const std::int64_t now_ms = SystemClock().now_ms();
   for (const TokenInfo& token : tokens)
-    context.console.print(fmt::format("{} {} {} made {} ago, {}{}\n", padded(token.id.substr(0, 10), 10),
-                                      padded(one_line(token.name, 24), 24), padded(token.role, 8), age(token.created_ms, now_ms),
-                                      token.last_used_ms == 0 ? "never used" : "used " + age(token.last_used_ms, now_ms) + " ago",
+    context.console.print(fmt::format("{} {} {} made {}, used {}{}\n", padded(token.id.substr(0, 10), 10),
+                                      padded(one_line(token.name, 24), 24), padded(token.role, 8), ago(token.created_ms, now_ms),
+                                      token.last_used_ms == 0 ? "never" : ago(token.last_used_ms, now_ms),
                                       token.revoked ? ", revoked" : ""));
   return 0;
 }

@@ -40,6 +40,12 @@ TEST(OneLine, CutsByCharactersAndSaysSo) {
   EXPECT_EQ(one_line("", 10), "");
 }
 
+TEST(Fitted, KeepsTheIndentationOfALine) {
+  EXPECT_EQ(fitted("    return x;  \n", 40), "    return x;");
+  EXPECT_EQ(fitted("\tx", 40), " x");
+  EXPECT_EQ(fitted("    0123456789", 10), "    012...");
+}
+
 TEST(Padded, CountsCharactersNotBytes) {
   EXPECT_EQ(padded("ü", 3), "ü  ");
   EXPECT_EQ(padded("long", 2), "long");

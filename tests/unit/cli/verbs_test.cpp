@@ -1,5 +1,9 @@
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <iostream>
+
+#include "orchestrator/base/fd.h"
 #include "tests/support/golden.h"
 #include "tests/support/temp_repo.h"
 #include "tests/unit/cli/fixture.h"
@@ -57,6 +61,26 @@ TEST_F(CliTest, ShowPrintsTheDiffByteByByteIntoAPipe) {
   EXPECT_EQ(run({"show", kJobId, "--diff"}), 0);
   EXPECT_EQ(out, script.diff);
   EXPECT_EQ(forge().last("GET " + kJobPath + "/diff").header("accept"), "text/x-diff");
+}
+
+TEST_F(CliTest, ShowPrintsTheDiffOfTheApiAsJson) {
+  script.answers["GET " + kJobPath + "/diff"] = test::http_answer(200, R"({"run":1,"text":"diff\n"})");
+  EXPECT_EQ(run({"show", kJobId, "--diff", "--json"}), 0);
+  EXPECT_EQ(out, "{\"run\":1,\"text\":\"diff\\n\"}\n");
+}
+
+TEST_F(CliTest, EndsQuietlyWhenNobodyReadsItsOutput) {
+  Pipe pipe = make_pipe();
+  const UniqueFd saved(::dup(STDOUT_FILENO));
+  ::dup2(pipe.write.get(), STDOUT_FILENO);
+  pipe.read.reset();
+  forge();
+  std::ostringstream err_stream;
+  const int status = run_cli({"show", kJobId, "--diff"}, services, {.out = std::cout, .err = err_stream});
+  ::dup2(saved.get(), STDOUT_FILENO);
+  std::cout.clear();
+  EXPECT_EQ(status, 141);
+  EXPECT_EQ(err_stream.str(), "");
 }
 
 TEST_F(CliTest, ShowPrintsTheWholeTrace) {
@@ -201,8 +225,8 @@ TEST_F(CliTest, TokenListAndRevoke) {
   script.answers["DELETE /api/v1/tokens/ci"] = test::http_answer(
       200, R"({"id":"06f3m2k9qaw5x7y8z9t0v1b2c3","name":"ci","role":"viewer","created_ms":1,"last_used_ms":2,"revoked":true})");
   EXPECT_EQ(run({"token", "list"}), 0);
-  EXPECT_THAT(out, HasSubstr("06f3m2k9qa ci                       viewer   made"));
-  EXPECT_THAT(out, HasSubstr("never used, revoked\n"));
+  EXPECT_THAT(out, HasSubstr("06f3m2k9qa ci                       viewer   made "));
+  EXPECT_THAT(out, HasSubstr(" d ago, used never, revoked\n"));
   EXPECT_EQ(run({"token", "list", "--json"}), 0);
   EXPECT_EQ(json::parse(out).at("items").at(0).at("revoked"), true);
   EXPECT_EQ(run({"token", "revoke", "ci"}), 0);
