@@ -59,10 +59,14 @@ class Attempt {
   void fail(const Error& e, Reason reason, std::string_view what) {
     tools_.log.warn("run step failed", {{"job", job_.id.str()}, {"run", run_.number}, {"step", what}, {"error", e.what()}});
     const bool stopped = e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out;
-    const auto why = stopped ? outside_.why() : std::nullopt;
+    if (const auto why = outside_.why(); stopped && why) {
+      end_.reason = *why;
+      end_.error = explain(*why);
+      return;
+    }
     const bool lost = reason == Reason::agent_crash && e.code() == ErrorCode::unavailable;  // models report theirs as a result
-    end_.reason = why.value_or(lost ? Reason::sandbox_lost : reason);
-    end_.error = why ? std::string(explain(*why)) : told(e, what);
+    end_.reason = lost ? Reason::sandbox_lost : reason;
+    end_.error = told(e, what);
   }
 
   bool prepare() {

@@ -1,3 +1,5 @@
+#include "tests/bench/git_bench.h"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -73,8 +75,8 @@ void print(std::ostream& out, const Series& series, const Series& anchor) {
 
 }  // namespace
 
-/// Work tree for a run of a 10,000-file repository, beside `git clone` from the same path. Rounds are interleaved, and nothing is removed
-/// until the end: on ext4 without a journal, inodes freed a moment ago make the next ones many times dearer, for both sides.
+// Rounds are interleaved, and nothing is removed
+// until the end: on ext4 without a journal, inodes freed a moment ago make the next ones many times dearer, for both sides.
 void bench_work_tree(std::ostream& out) {
   const test::TempRepo repo;
   generate(repo);

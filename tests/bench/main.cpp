@@ -3,9 +3,11 @@
 #include <iostream>
 #include <string_view>
 
+#include "tests/bench/git_bench.h"
 #include "tests/bench/http_bench.h"
 #include "tests/bench/jobs_bench.h"
 #include "tests/bench/sandbox_bench.h"
+#include "tests/bench/store_bench.h"
 
 namespace {
 
@@ -16,9 +18,11 @@ struct Benchmark {
 
 // Each prints Forge beside its anchor in one run: read the ratios, absolute times move with the machine.
 constexpr Benchmark kBenchmarks[] = {
-    {"jobs", forge::bench::bench_job_overhead},
-    {"http", forge::bench::bench_event_streams},
     {"sandbox", forge::bench::bench_sandbox},
+    {"git", forge::bench::bench_work_tree},
+    {"jobs", forge::bench::bench_job_overhead},
+    {"store", forge::bench::bench_trace_appends},
+    {"http", forge::bench::bench_event_streams},
 };
 
 }  // namespace
