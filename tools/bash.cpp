@@ -20,6 +20,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// Said up front because models lose turns over each of these: state that does not last, output that is cut, servers that block the call.
 constexpr const char* kBashDescription =
     "Run a command with bash in /workspace. Each call is a new shell: variables and directory changes do not last. Standard output and "
     "error come back together; of a long output you see the beginning and the end, and the path of a file that holds all of it. A command "
@@ -48,17 +49,20 @@ std::string keep_whole(const CommandResult& result, const ToolContext& context) 
   }
 }
 
+/// Stands in the place of what was cut, and names the ways to the rest.
 std::string cut_note(const Excerpt& excerpt, const std::string& path) {
   const std::string size = human_bytes(static_cast<std::size_t>(excerpt.cut_bytes));
   if (path.empty()) return fmt::format("[... {} left out and not kept: run it again with its output in a file ...]\n", size);
   return fmt::format("[... {} left out; the whole output is in {}: use grep, sed -n or read_file on it ...]\n", size, path);
 }
 
+/// What follows must begin a line of its own.
 std::string with_newline(std::string text) {
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   return text;
 }
 
+/// The last line of the outcome; empty when the command succeeded. Throws unavailable when the sandbox went with it.
 std::string how_it_ended(const CommandResult& result, const CommandSpec& command, const ToolContext& context) {
   switch (result.ended) {
     case Ended::timed_out:
@@ -92,7 +96,7 @@ class Bash final : public Tool {
     command.argv = {"bash", "-c", script};
     command.timeout = std::min<milliseconds>(asked, context.stop.remaining());
     command.merge_output = true;
-    command.max_output_bytes = kMaxShownBytes;
+    command.max_output_bytes = kMaxShownBytes;  // the driver then writes the file: nothing more crosses the border of the sandbox
     command.keep_full_output = true;
     if (context.alive) command.on_output = [&context](std::string_view, bool) { context.alive(); };
     return outcome_of(run(command, context), command, context);
@@ -109,11 +113,12 @@ class Bash final : public Tool {
     }
   }
 
+  /// A failed command is a failure of the call, so that no model takes it for done.
   static ToolOutcome outcome_of(const CommandResult& result, const CommandSpec& command, const ToolContext& context) {
     const std::string ending = how_it_ended(result, command, context);
     const Excerpt excerpt = excerpt_of(result.out);
     ToolOutcome outcome;
-    outcome.ok = ending.empty();
+    outcome.ok = ending.empty();  // only success ends without a note
     outcome.truncated = excerpt.cut_bytes > 0;
     outcome.bytes = result.out.bytes;
     outcome.exit_code = result.exit.code;

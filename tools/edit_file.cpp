@@ -11,6 +11,7 @@
 namespace forge::tools {
 namespace {
 
+// The rules of apply_edits in the words of a caller.
 constexpr const char* kEditDescription =
     "Change parts of a file. Each old_text must stand in the file exactly once, blanks included; all edits of a call match the file as it "
     "is "
@@ -45,6 +46,7 @@ class EditFile final : public Tool {
     std::vector<Edit> edits;
     for (const nlohmann::json& edit : arguments.at("edits")) edits.push_back({edit.at("old_text"), edit.at("new_text")});
     return on_file(path, [&](const std::string& inside) {
+      // Read and written within one call: a command of the agent cannot change the file in between.
       const Edited edited = apply_edits(context.sandbox->read_file(inside, kMaxFileBytes, context.stop), edits);
       if (!edited.problem.empty()) return failed("Nothing was changed. " + edited.problem);
       if (edited.content.size() > kMaxFileBytes)

@@ -5,6 +5,7 @@
 namespace forge::tools {
 namespace {
 
+// The driver cuts by bytes alone; these hold for what it gives, too.
 constexpr std::size_t kHeadLines = kMaxShownLines * kHeadShare / 100;
 constexpr std::size_t kTailLines = kMaxShownLines - kHeadLines;
 constexpr std::size_t kHeadBytes = kMaxShownBytes * kHeadShare / 100;
@@ -16,6 +17,7 @@ std::string_view whole_lines_of_head(std::string_view head) {
   return newline == std::string_view::npos ? head : head.substr(0, newline + 1);
 }
 
+/// Without the first line, for the same reason.
 std::string_view whole_lines_of_tail(std::string_view tail) {
   const std::size_t newline = tail.find('\n');
   return newline == std::string_view::npos || newline + 1 == tail.size() ? tail : tail.substr(newline + 1);

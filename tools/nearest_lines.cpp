@@ -21,6 +21,7 @@ constexpr int kLeastSimilarity = 50;        // percent; below it a line is no he
 
 using Lines = std::vector<std::string_view>;
 
+/// A bound on the work: a model that misses in a huge file learns more from reading it again.
 Lines lines_of(std::string_view text) {
   Lines lines = split_lines(text);
   if (lines.size() > kMaxLines) lines.resize(kMaxLines);
@@ -78,6 +79,7 @@ struct Similar {
   int percent;
 };
 
+/// The best first; equals in the order of the file.
 std::vector<Similar> most_similar(const Lines& text, std::string_view wanted) {
   Pairs pairs(trim(wanted));
   std::vector<Similar> found;
@@ -90,10 +92,12 @@ std::vector<Similar> most_similar(const Lines& text, std::string_view wanted) {
   return found;
 }
 
+/// "12: text", of a long line the beginning.
 std::string numbered(const Lines& text, std::size_t index) {
   return fmt::format("\n{}: {}", index + 1, to_utf8(text[index].substr(0, kMaxComparedBytes)).text);
 }
 
+/// The line that tells most: short ones ("}") resemble many.
 std::string_view longest(const Lines& lines) {
   return *std::max_element(lines.begin(), lines.end(), [](std::string_view a, std::string_view b) { return a.size() < b.size(); });
 }

@@ -33,6 +33,7 @@ constexpr std::size_t kBinaryProbeBytes = 8000;
 // Latin-1 prose has a few percent of such bytes; compressed data far more.
 constexpr std::size_t kMostBrokenPercent = 10;
 
+/// `clean` is `content` as text, with its replacements counted.
 bool is_binary(std::string_view content, const CleanText& clean) {
   return content.substr(0, kBinaryProbeBytes).find('\0') != std::string_view::npos ||
          clean.replaced * 100 > content.size() * kMostBrokenPercent;
@@ -57,11 +58,13 @@ std::string without_carriage_returns(std::string_view text) {
   return shown;
 }
 
+/// Half a line would look like a whole one: the model gets the command that shows a part instead.
 std::string too_long_line(const std::string& path, std::size_t line) {
   return fmt::format("Line {} alone is over {} bytes. Take a slice of it with bash, for example: sed -n {}p {} | cut -c 1-2000", line,
                      kMaxShownBytes, line, shell_word(path));
 }
 
+/// What was asked for: the path as the model wrote it, the first line, the number of lines.
 struct View {
   const std::string& path;
   std::size_t offset;

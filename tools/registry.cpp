@@ -21,6 +21,7 @@ struct Registry::Entry {
   std::unique_ptr<Tool> tool;
   schema::Schema schema;
 
+  /// Tools of another caller do not exist for this one, also by name.
   bool serves(Caller caller) const {
     const auto& callers = tool->spec().callers;
     return std::find(callers.begin(), callers.end(), caller) != callers.end();
@@ -79,6 +80,7 @@ const Registry::Entry* Registry::find(Caller caller, const std::string& name) co
   return found == entries_.end() ? nullptr : &*found;
 }
 
+/// For the model: what it asked for, what it may have meant, what there is.
 std::string Registry::unknown(Caller caller, const std::string& name) const {
   std::vector<std::string> names;
   for (const ToolSpec* spec : specs(caller)) names.push_back(spec->name);
@@ -94,6 +96,7 @@ ToolOutcome Registry::call(Caller caller, const std::string& name, std::string_v
   const std::optional<nlohmann::json> arguments = parse_arguments(arguments_json, why);
   if (!arguments)
     return failed(fmt::format("Nothing was run: {}. Send one JSON object that fits this schema: {}", why, entry->tool->spec().schema_json));
+  // All errors at once: a model that hears one at a time spends a turn on each.
   const std::vector<std::string> wrong = entry->schema.errors(*arguments);
   if (!wrong.empty()) return failed(fmt::format("Nothing was run, the arguments of {} are wrong:\n- {}", name, fmt::join(wrong, "\n- ")));
   try {
@@ -104,6 +107,7 @@ ToolOutcome Registry::call(Caller caller, const std::string& name, std::string_v
   }
 }
 
+// The order is the one in which models see them: the most general first.
 std::vector<std::unique_ptr<Tool>> workspace_tools(const std::vector<Caller>& callers) {
   std::vector<std::unique_ptr<Tool>> tools;
   tools.push_back(make_bash(callers));

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 constexpr std::size_t kMaxListedMatches = 10;
 
+/// Models copy the mark along when they saw it; it is never part of the text.
 std::string_view without_mark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
@@ -52,6 +53,7 @@ class LfView {
   std::vector<std::size_t> crlf_at_;  // positions in text_ of each LF that was CRLF, ascending
 };
 
+/// `text` with each LF as `line_end`.
 std::string with_line_end(std::string_view text, std::string_view line_end) {
   std::string result;
   for (const char c : text) {
@@ -74,11 +76,14 @@ struct Replacement {
   std::string text;  // LF
 };
 
+/// Also those that overlap: a text that stands twice in "aaa" is not unique.
 std::vector<std::size_t> occurrences(const std::string& text, const std::string& wanted) {
   std::vector<std::size_t> found;
   for (std::size_t at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) found.push_back(at);
   return found;
 }
+
+// What went wrong, for the model: with line numbers, since it decides by them what to read next.
 
 std::string several_matches(const LfView& view, const std::vector<std::size_t>& found) {
   std::vector<std::size_t> lines;
@@ -110,6 +115,7 @@ Replacement place(const LfView& view, const Edit& edit, std::string& problem) {
     problem = found.empty() ? no_match(view, old_text) : several_matches(view, found);
     return replacement;
   }
+  // Only what differs is written: lines that old_text names as context keep their own ends, also in a file that mixes them.
   const auto [old_differs, new_differs] = std::mismatch(old_text.begin(), old_text.end(), new_text.begin(), new_text.end());
   const auto prefix = static_cast<std::size_t>(old_differs - old_text.begin());
   const std::size_t most = std::min(old_text.size(), new_text.size()) - prefix;
@@ -123,6 +129,7 @@ Replacement place(const LfView& view, const Edit& edit, std::string& problem) {
   return replacement;
 }
 
+/// The first two that overlap, in words; empty when none do. `sorted` by match_begin.
 std::string overlap(const LfView& view, const std::vector<Replacement>& sorted) {
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i].match_begin >= sorted[i - 1].match_end) continue;
@@ -152,7 +159,7 @@ Edited apply_edits(std::string_view original, const std::vector<Edit>& edits) {
 
   result.first_line = view.line_of(replacements.front().begin);
   result.content = original.substr(0, original.size() - body.size());
-  std::size_t copied = 0;
+  std::size_t copied = 0;  // of the original, up to the end of the last replacement
   for (const Replacement& replacement : replacements) {
     const std::size_t begin = view.original_offset(replacement.begin);
     result.content += body.substr(copied, begin - copied);

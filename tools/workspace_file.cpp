@@ -8,6 +8,7 @@
 namespace forge::tools {
 namespace {
 
+/// What the model can do about it. The text of the error itself names paths of the inside at most, but no remedy.
 std::string advice(std::string_view path, const Error& error) {
   switch (error.code()) {
     case ErrorCode::not_found:

@@ -10,6 +10,7 @@
 namespace forge::tools {
 namespace {
 
+// Names the other tool: whole-file rewrites of long files are where models drop lines.
 constexpr const char* kWriteDescription =
     "Write a whole file: a new one, with its parent directories, or in place of what was there. To change a part of a file use edit_file.";
 
@@ -23,6 +24,7 @@ constexpr const char* kWriteSchema = R"({
   }
 })";
 
+/// Has no memory of what was read: whoever replaces a file says so by its name.
 class WriteFile final : public Tool {
  public:
   explicit WriteFile(std::vector<Caller> callers)

@@ -22,6 +22,7 @@ int Allowance::begin_turn() {
   return turn;
 }
 
+// Subtracting a fifth, not multiplying by 80: limits may be as large as the type.
 bool Allowance::reached(Kind& kind, std::int64_t value, std::int64_t limit) {
   if (kind.warned || value < limit - limit / 5) return false;
   kind.warned = true;

@@ -8,6 +8,7 @@
 namespace forge::adapters::pi {
 namespace {
 
+// Paid with every run and cached by the vendor: short, fixed parts first. Each line answers a fault that agents were seen to make.
 constexpr std::string_view kRole =
     R"(You are a coding agent. You work alone on one task in a copy of a repository. Nobody answers questions: decide by yourself and go on.
 
@@ -41,6 +42,7 @@ std::string limits(const RunLimits& limits) {
                      human_duration_ms(limits.time_limit_s * 1000));
 }
 
+/// Known from the start, an agent checks itself instead of learning it a round later.
 std::string checks(const std::vector<std::string>& commands) {
   if (commands.empty()) return {};
   return fmt::format("\n# Checks\nWhen you end, these commands are run in /workspace and must succeed; run them yourself before:\n- {}\n",
@@ -57,6 +59,7 @@ std::string without_tag(std::string text) {
   return text;
 }
 
+/// Last, so that nothing of ours stands behind a text that is not ours.
 std::string repository_section(std::string_view instructions) {
   if (trim(instructions).empty()) return {};
   const HeadTail cut = cut_middle(instructions, kMaxInstructionBytes, std::string_view::npos, 80);

@@ -35,6 +35,7 @@ constexpr std::string_view kGoOnShorter =
 constexpr std::string_view kGoOnEmpty =
     "Your response was empty. If the task is done, end it with the summary of your work; otherwise go on.";
 
+/// Tools as the model interface takes them: what only the registry needs is left out.
 std::vector<models::ToolSpec> model_specs(const tools::Registry& registry) {
   std::vector<models::ToolSpec> specs;
   for (const tools::ToolSpec* spec : registry.specs(tools::Caller::agent))
@@ -49,6 +50,7 @@ std::vector<ToolUseBlock> calls_of(const ModelResponse& response) {
   return calls;
 }
 
+/// All that was said, without the thoughts.
 std::string text_of(const ModelResponse& response) {
   std::string text;
   for (const Block& block : response.blocks)
@@ -72,6 +74,7 @@ std::optional<Reason> reason_of(ErrorCode code) {
   }
 }
 
+/// Texts of a library stay in the log: they may name hosts and paths.
 std::string for_people(const Error& error, Reason reason) {
   return error.client_text().empty() ? std::string(explain(reason)) : error.client_text();
 }
@@ -96,6 +99,7 @@ class Session::Observer final : public models::ModelObserver {
   Allowance& allowance_;
 };
 
+// The model is made with trace_, so that its events carry the turn and the warnings of the gateway are heard.
 Session::Session(const RunContext& context, const tools::Registry& tools, const MakeModel& make_model)
     : context_(context),
       tools_(tools),
@@ -119,6 +123,7 @@ AgentResult Session::prompt(const std::string& text, const Stop& stop) {
 
 Session::End Session::turn(const Stop& stop) {
   stop.check();
+  // Before the call, never after: the work of the last turn is kept, and nothing is paid that could not be used.
   if (auto ended = allowance_.ended()) return end(ended->reason, std::move(ended->error));
   allowance_.begin_turn();
   ModelResponse response;
@@ -131,6 +136,7 @@ Session::End Session::turn(const Stop& stop) {
     run_calls(response, stop);
     return end(Reason::refused, "the model refused the task");
   }
+  // Content decides, not the stop reason: some servers send "stop" with calls.
   if (calls_of(response).empty()) return after_talk(response);
   run_calls(response, stop);
   if (auto ended = judge(std::exchange(worst_, StuckDetector::Verdict::fine))) return ended;
@@ -183,6 +189,7 @@ bool Session::compact(std::int64_t keep_tokens, const Stop& stop) {
     summary = text_of(response);
     if (!summary.empty()) transcript_.replace_before(*first_kept, summary_message(task_, summary), fixed_tokens_);
   }
+  // A summary that failed, or a newest turn that alone is too large: old outputs are what there is left to give.
   const bool still_long = summary.empty() || plan_.due(transcript_.context_tokens());
   if (still_long) transcript_.shorten_results(kTrimmedResultBytes, fixed_tokens_);
   const std::int64_t after = transcript_.context_tokens();
@@ -191,6 +198,7 @@ bool Session::compact(std::int64_t keep_tokens, const Stop& stop) {
   return true;
 }
 
+/// One event per block, after the whole response: a retried attempt must leave no text behind.
 void Session::show(const ModelResponse& response) {
   for (const Block& block : response.blocks) {
     if (const auto* thinking = std::get_if<ThinkingBlock>(&block);
@@ -233,10 +241,12 @@ ToolResultBlock Session::run_call(const ToolUseBlock& call, bool cut, const Stop
     throw;
   }
   note(outcome);
+  // Judged after the whole turn: each of its calls still has to be answered.
   worst_ = std::max(worst_, stuck_.called(call.name, call.arguments, outcome.text, outcome.ok));
   return {call.id, std::move(outcome.text), !outcome.ok};
 }
 
+/// The three ways not to run a call, then the registry.
 ToolOutcome Session::execute(const ToolUseBlock& call, bool cut, const Stop& stop) {
   stop.check();
   if (cut) return not_run(kNotRunCut);

@@ -79,6 +79,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// Polling is no circle: its outcome may stay the same for long.
 bool waits_on_purpose(std::string_view arguments) { return has_word(arguments, "sleep") || has_word(arguments, "wait"); }
 
 std::uint64_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
@@ -89,6 +90,7 @@ StuckDetector::Verdict StuckDetector::called(const std::string& name, std::strin
   talks_ = 0;
   if (nudged_ && ++since_nudge_ >= kForgiven) nudged_ = false;
   const std::string arguments = canonical(arguments_json);
+  // Clears the record, too: what stood before a wait is no circle with what comes after it.
   if (waits_on_purpose(arguments)) {
     recent_.clear();
     return Verdict::fine;
@@ -96,6 +98,7 @@ StuckDetector::Verdict StuckDetector::called(const std::string& name, std::strin
   const std::string action = name + '\0' + arguments;
   recent_.push_back({name, hash_of(action), hash_of(action + '\0' + normalised(outcome)), ok});
   if (recent_.size() > kAlternations) recent_.pop_front();
+  // The sharper rule first: its text tells more.
   if (repeats(kSameFailures, true)) return report(fmt::format("{} failed {} times in a row in the same way", name, kSameFailures));
   if (repeats(kSameCalls, false)) return report(fmt::format("{} was called {} times in a row with the same outcome", name, kSameCalls));
   if (alternates()) return report(fmt::format("two calls ({} and {}) alternate with the same outcomes", recent_[0].name, recent_[1].name));
@@ -122,6 +125,7 @@ bool StuckDetector::alternates() const {
   return true;
 }
 
+/// Starts the record anew, so that one circle is reported once.
 StuckDetector::Verdict StuckDetector::report(std::string why) {
   why_ = std::move(why);
   recent_.clear();

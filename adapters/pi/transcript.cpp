@@ -28,6 +28,7 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
 
+/// What goes over the wire of it, roughly.
 std::size_t bytes_of(const Block& block) {
   return std::visit(Overloaded{[](const TextBlock& text) { return text.text.size(); },
                                [](const ThinkingBlock& thinking) { return thinking.text.size() + thinking.signature.size(); },
@@ -36,6 +37,7 @@ std::size_t bytes_of(const Block& block) {
                     block);
 }
 
+/// At least one: empty messages cost, too, and a sum must grow.
 std::int64_t tokens_of(const ChatMessage& message) {
   std::size_t bytes = 0;
   for (const Block& block : message.blocks) bytes += bytes_of(block);
@@ -50,12 +52,14 @@ bool answers_calls(const ChatMessage& message) {
 /// A turn may begin here: what stands before may go, and no result loses its call.
 bool begins_turn(const ChatMessage& message) { return message.speaker == Speaker::assistant || !answers_calls(message); }
 
+/// Head and tail with the end favoured, as for a command's output.
 std::string shortened(const std::string& text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return text;
   const HeadTail cut = cut_middle(text, most_bytes, std::string::npos, 20);
   return fmt::format("{}\n[... {} bytes left out ...]\n{}", cut.head, cut.cut_bytes, cut.tail);
 }
 
+/// Vendors refuse empty texts, and thoughts whose signature never came.
 bool worth_keeping(const Block& block, models::StopReason stop) {
   if (const auto* text = std::get_if<TextBlock>(&block)) return !trim(text->text).empty();
   const auto* thinking = std::get_if<ThinkingBlock>(&block);
@@ -91,6 +95,7 @@ void Transcript::add_results(std::vector<ToolResultBlock> results) {
   messages_.push_back(std::move(message));
 }
 
+// From the newest back, as long as it fits.
 std::optional<std::size_t> Transcript::cut_point(std::int64_t keep_tokens) const {
   std::optional<std::size_t> cut;
   std::int64_t kept = 0;
@@ -110,6 +115,7 @@ std::string Transcript::readable(std::size_t first_kept) const {
     for (const Block& block : messages_[i].blocks) {
       const std::string_view who = messages_[i].speaker == Speaker::user ? "USER" : "AGENT";
       std::visit(Overloaded{[&](const TextBlock& said) { text += fmt::format("{}: {}\n\n", who, said.text); }, [](const ThinkingBlock&) {},
+                            // Thoughts are left out: what came of them stands in the calls.
                             [&](const ToolUseBlock& call) {
                               text += fmt::format("CALL {}: {}\n\n", call.name, shortened(call.arguments, kReadableArgumentBytes));
                             },

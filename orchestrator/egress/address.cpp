@@ -45,6 +45,7 @@ constexpr std::array<Block, 5> kSpecial6{{
     {{0x20, 0x01, 0x00, 0x20}, 28},  // ORCHIDv2
 }};
 
+/// Whole bytes first, then the bits of the last one.
 bool inside(const std::array<std::uint8_t, 16>& address, const Block& block) {
   const auto whole = static_cast<std::size_t>(block.bits / 8);
   if (!std::equal(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(whole), block.bytes.begin())) return false;
@@ -55,6 +56,7 @@ bool inside(const std::array<std::uint8_t, 16>& address, const Block& block) {
 
 }  // namespace
 
+// inet_pton alone: the older functions take "127.1" and octal numbers, which a rule for "127.0.0.1" would miss.
 std::optional<Address> Address::parse(std::string_view text) {
   Address address;
   const std::string copy(text);

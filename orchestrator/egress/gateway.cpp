@@ -32,6 +32,7 @@ class MeteringObserver final : public models::ModelObserver {
   const std::optional<int> turn_;
 };
 
+/// The only way to a model: no room beside this one is handed an unmetered one.
 class MeteredModel final : public models::Model {
  public:
   MeteredModel(std::unique_ptr<models::Model> inner, Meter meter, TraceSink& trace)
@@ -41,7 +42,7 @@ class MeteredModel final : public models::Model {
   std::int64_t context_window() const override { return inner_->context_window(); }
 
   models::ModelResponse complete(const models::ModelRequest& request, models::ModelObserver& observer, const Stop& stop) override {
-    meter_.check();
+    meter_.check();  // may throw: nothing was sent yet
     const auto turn = request.turn > 0 ? std::optional(request.turn) : std::nullopt;
     MeteringObserver metering(observer, meter_, trace_, inner_->name(), turn);
     auto response = inner_->complete(request, metering, stop);
@@ -74,6 +75,7 @@ std::unique_ptr<models::Model> make_asked(const models::ModelFactory& models, co
 
 }  // namespace
 
+// Said when the job is made: a run that finds out has fetched, copied and acquired for nothing.
 void Gateway::check(const JobSpec& spec) const {
   const auto model = make_asked(models_, spec.model);
   if (!has_budget(spec) || options_.unpriced == Unpriced::allow || options_.fallback || prices_.price(model->name())) return;

@@ -17,6 +17,7 @@ constexpr std::size_t kMaxLabelBytes = 63;
 
 bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
 
+/// Underscores stand in real names, though not in host names of the books.
 bool is_label(std::string_view label) {
   return !label.empty() && label.size() <= kMaxLabelBytes && label.front() != '-' &&
          std::all_of(label.begin(), label.end(), is_name_character);
@@ -43,6 +44,7 @@ Parts split_port(std::string_view entry) {
 
 }  // namespace
 
+// One spelling per host: rules, trace and cache compare texts.
 std::string canonical_host(std::string_view host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (const auto address = Address::parse(host)) return address->text();
@@ -75,6 +77,7 @@ HostRules HostRules::parse(const std::vector<std::string>& entries, const std::s
   return rules;
 }
 
+// The dot in front is part of the match: "notexample.com" is not below "example.com".
 bool HostRules::Rule::names(std::string_view asked) const {
   if (!below) return asked == host;
   return asked.size() > host.size() + 1 && asked.ends_with(host) && asked[asked.size() - host.size() - 1] == '.';

@@ -26,6 +26,7 @@ std::int64_t Meter::spent_under(const Cap& cap) const {
   return run_spent_ + fallback_spent_;
 }
 
+// A fifth is subtracted: 80 percent by multiplication could overflow.
 void Meter::warn() {
   for (Cap& cap : caps_) {
     const std::int64_t spent = spent_under(cap);
@@ -35,6 +36,7 @@ void Meter::warn() {
   }
 }
 
+// Spent equals limit is too much already: the next response costs something.
 void Meter::check() {
   warn();
   for (const Cap& cap : caps_) {

@@ -25,6 +25,7 @@ void NetworkLog::count(const std::string& host, int port, std::int64_t bytes) {
   total_ += bytes;
 }
 
+// By host, so that a person sees where the bytes went without adding up connections.
 void NetworkLog::finish() {
   if (trace_ == nullptr) return;
   for (const auto& [where, bytes] : bytes_) trace_->append(trace::Network{where.first, where.second, "total", "", bytes});

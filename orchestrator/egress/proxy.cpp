@@ -54,6 +54,7 @@ class Proxy::Server {
     std::vector<Address> addresses;  // empty = there are none
   };
 
+  /// The end of a thread: what stopped it is logged, and what it served is closed by the caller.
   template <typename Body>
   void guarded(std::string_view what, Body&& body) {
     try {
@@ -95,6 +96,7 @@ class Proxy::Server {
 
   bool may_accept() const { return connections_.size() < options_.limits.max_connections && SteadyClock::now() >= accept_from_; }
 
+  /// Until the nearest deadline of any connection.
   int poll_ms() const {
     auto next = SteadyClock::now() + std::chrono::milliseconds(kLongestPollMs);
     if (accept_from_ > SteadyClock::now()) next = std::min(next, accept_from_);
@@ -102,6 +104,7 @@ class Proxy::Server {
     return Stop({}, next).poll_timeout_ms();
   }
 
+  /// Hands in what poll() said, and asks for addresses when the connection has come that far.
   void attend(std::uint64_t id, ProxyConnection& connection, short client, short server) {
     const bool was_resolving = connection.phase() == ProxyConnection::Phase::resolving;
     if (client != 0 || server != 0) connection.on_ready(client, server);
@@ -112,6 +115,7 @@ class Proxy::Server {
     questions.notify_all();
   }
 
+  /// A connection that has ended in the meantime is not found: its answer is void.
   void take_answers() {
     char drop[64];
     while (::read(wake_.read.get(), drop, sizeof drop) > 0) {
@@ -140,6 +144,7 @@ class Proxy::Server {
 
   // The resolving thread
 
+  // One name at a time: only allowed names come here, and answers are kept for a while.
   void resolve_all(const std::stop_token& token) {
     while (true) {
       Question question;
@@ -157,6 +162,7 @@ class Proxy::Server {
     }
   }
 
+  /// Failures are not kept: the next connection asks again.
   std::vector<Address> addresses_of(const std::string& host, const Stop& stop) {
     const auto known = cache_.find(host);
     if (known != cache_.end() && known->second.until > SteadyClock::now()) return known->second.addresses;

@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kLinger{2};
 
 bool try_later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
+/// A proxy that waits to fill packets adds its delay to every handshake.
 void send_at_once(const UniqueFd& fd) {
   const int on = 1;
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -104,6 +105,7 @@ void ProxyConnection::read_head() {
   decide();
 }
 
+// Policy before the name server: a name that is not allowed is never asked for, so that names cannot carry data out.
 void ProxyConnection::decide() {
   try {
     request_ = parse_proxy_request(head_);
@@ -129,6 +131,7 @@ void ProxyConnection::on_resolved(const std::vector<Address>& addresses) {
   dial(addresses);
 }
 
+// The one place where addresses come in, from a name server or by number: what passes here is dialled as it is.
 void ProxyConnection::dial(const std::vector<Address>& addresses) {
   for (const Address& address : addresses)
     if (address.is_public() || options_.allow_private_for_tests) addresses_.push_back(address);
@@ -142,6 +145,7 @@ void ProxyConnection::dial(const std::vector<Address>& addresses) {
   connect_next();
 }
 
+/// In the resolver's order; a family that this machine does not speak fails at once.
 void ProxyConnection::connect_next() {
   while (!addresses_.empty()) {
     const Address address = addresses_.back();
@@ -160,6 +164,7 @@ void ProxyConnection::finish_connect() {
   if (::getsockopt(server_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return connect_next();
   send_at_once(server_);
   enter(Phase::relaying, options_.limits.idle_time);
+  // What came with the head counts and is gated like all that follows.
   std::string early = std::move(up_.waiting);
   if (!counted(early.size() + request_.head.size())) return;
   early.resize(request_.body.take(early));
@@ -210,6 +215,7 @@ void ProxyConnection::pull(const UniqueFd& from, Pump& pump) {
   pump.waiting += data;
 }
 
+/// False when the bytes would pass the limit: then nothing of them is sent, and the connection is over.
 bool ProxyConnection::counted(std::size_t bytes) {
   log_.count(request_.host, request_.port, static_cast<std::int64_t>(bytes));
   if (log_.total_bytes() <= options_.limits.max_bytes) return true;
@@ -232,6 +238,7 @@ void ProxyConnection::push(const UniqueFd& to, Pump& pump) {
   if (request_.tunnel || &pump == &down_) ::shutdown(to.get(), SHUT_WR);
 }
 
+/// First our answer goes out, then what the client still sends is thrown away until it closes.
 void ProxyConnection::drain_client() {
   if (!down_.waiting.empty()) return push(client_, down_);
   std::array<char, 16384> buffer{};
@@ -244,11 +251,13 @@ std::string ProxyConnection::where() const {
   return needs_brackets ? fmt::format("[{}]:{}", request_.host, request_.port) : fmt::format("{}:{}", request_.host, request_.port);
 }
 
+/// Exactly what the person has to type.
 std::string ProxyConnection::how_to_allow() const {
   const bool usual_port = request_.port == 80 || request_.port == 443;
   return "allow it with --allow-host " + (usual_port ? request_.host : where());
 }
 
+/// Plain text: programs print the body of a failed CONNECT, or at least its status.
 void ProxyConnection::refuse(Verdict verdict, const std::string& reason, const std::string& hint) {
   log_.note(request_.host, request_.port, verdict, hint);
   const bool denied = verdict == Verdict::denied_host || verdict == Verdict::denied_address || verdict == Verdict::denied_bytes;

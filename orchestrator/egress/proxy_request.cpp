@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 8> kDropped{"connection", "keep-alive", "
 
 Error refuse(const std::string& why) { return bad_input("", why); }
 
+/// A name of RFC 9110: no blank before the colon, nothing that another parser could read differently.
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
@@ -46,12 +47,14 @@ struct Header {
   std::string_view value;
 };
 
+/// A line that begins with a blank would continue the one before for some servers: it has no name and is refused.
 Header parse_header(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon)) || has_control(line)) throw refuse("a header is malformed");
   return {line.substr(0, colon), trim(line.substr(colon + 1))};
 }
 
+/// Without the empty line at the end. A bare LF ends no line here, so that it hides none.
 std::vector<std::string_view> lines_of(std::string_view head) {
   std::vector<std::string_view> lines;
   while (!head.empty()) {
@@ -90,6 +93,7 @@ BodyGate framing(const std::vector<Header>& headers) {
   return length ? BodyGate::counted(parse_length(*length)) : BodyGate::none();
 }
 
+/// Lower-case names of headers that end at this proxy.
 std::vector<std::string> dropped_names(const std::vector<Header>& headers) {
   std::vector<std::string> dropped(kDropped.begin(), kDropped.end());
   for (const Header& header : headers) {
@@ -101,6 +105,7 @@ std::vector<std::string> dropped_names(const std::vector<Header>& headers) {
   return dropped;
 }
 
+/// Host is the URL's: the one that the client sent beside it could name another site on the same server.
 std::string server_head(std::string_view method, std::string_view path, std::string_view version, std::string_view authority,
                         const std::vector<Header>& headers) {
   const std::vector<std::string> dropped = dropped_names(headers);
@@ -139,6 +144,7 @@ ProxyRequest parse_proxy_request(std::string_view head) {
   const std::string_view rest = target.substr(kScheme.size());
   const std::size_t path = std::min(rest.find_first_of("/?#"), rest.size());
   const std::string_view authority = rest.substr(0, path);
+  // Shown in logs otherwise, and read in two ways by two parsers.
   if (authority.find('@') != std::string_view::npos) throw refuse("a user name in the URL");
   parse_authority(authority, kHttpPort, request);
   request.body = framing(headers);

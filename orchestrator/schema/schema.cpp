@@ -31,6 +31,7 @@ using Finding = valijson::ValidationResults::Error;
 constexpr std::size_t kMaxErrors = 10;
 constexpr std::string_view kParentFailed = "Failed to validate";
 
+// valijson would compile a pattern to std::regex, whose matcher recurses per character.
 void make_safe(json& node);
 
 void make_safe_members(json& node, const char* key) {
@@ -59,6 +60,7 @@ void make_safe(json& node) {
     make_safe_member(node, schema);
 }
 
+/// As JSON Schema names types, which knows integers.
 std::string_view type_name(const json& value) {
   if (value.is_number_integer()) return "integer";
   return value.type_name();  // "number" for what has a fraction
@@ -98,6 +100,7 @@ struct Place {
   }
 };
 
+/// "a, b" of an array; a single value as it is.
 std::string listed(const json& values) {
   if (!values.is_array()) return values.is_string() ? values.get<std::string>() : values.dump();
   std::string text;
@@ -106,6 +109,7 @@ std::string listed(const json& values) {
   return text;
 }
 
+/// Misspelt names are the most common error: the nearest known one saves a turn.
 std::string unknown_key(const Place& place, const std::string& key) {
   std::vector<std::string> known;
   if (place.schema != nullptr && place.schema->contains("properties"))
@@ -115,6 +119,7 @@ std::string unknown_key(const Place& place, const std::string& key) {
   return fmt::format("unknown field, known are: {}", fmt::join(known, ", "));
 }
 
+/// As the second half of "path: ...".
 std::string plain(std::string text) {
   if (!text.empty()) text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
   while (text.ends_with('.')) text.pop_back();

@@ -68,31 +68,30 @@ Captured cut(const std::string& all, std::size_t max_bytes) {
   return captured;
 }
 
+}  // namespace
+
 /// The read ends of a running command's output and what came through them.
-struct Streams {
+struct DummySandbox::Streams {
   UniqueFd out;
   UniqueFd err;
   std::string out_text;
   std::string err_text;
 
-  /// Reads what is there now. False when the stream has ended.
-  static bool drain(UniqueFd& fd, std::string& into) {
+  /// Reads what is there now and returns it; closes at the end of the stream.
+  std::string drain(bool is_stderr) {
+    UniqueFd& fd = is_stderr ? err : out;
+    std::string piece;
     std::array<char, 16384> buffer{};
-    while (true) {
+    while (fd) {
       const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-      if (got > 0) {
-        into.append(buffer.data(), static_cast<std::size_t>(got));
-      } else if (got == 0) {
-        fd.reset();
-        return false;
-      } else if (errno != EINTR) {
-        return true;
-      }
+      if (got > 0) piece.append(buffer.data(), static_cast<std::size_t>(got));
+      if (got == 0) fd.reset();
+      if (got < 0 && errno != EINTR) break;
     }
+    (is_stderr ? err_text : out_text) += piece;
+    return piece;
   }
 };
-
-}  // namespace
 
 DummySandbox::DummySandbox(sandbox::SandboxSpec spec) : spec_(std::move(spec)), directory_(std::in_place), root_(directory_->str()) {
   for (const std::string_view name : kInside) fs::create_directories(root_ + std::string(name));
@@ -140,11 +139,7 @@ void DummySandbox::open_listeners() {
   }
 }
 
-CommandResult DummySandbox::run(const CommandSpec& command, const Stop& stop) {
-  commands_.push_back(command);
-  if (halted_) throw Error(ErrorCode::unavailable, "the sandbox was halted");
-  if (failures.run && failures.runs_before_failure-- <= 0) fail_as_told(*failures.run, "run");
-
+SpawnOptions DummySandbox::spawn_options(const CommandSpec& command) const {
   SpawnOptions options;
   for (const std::string& word : command.argv) options.argv.push_back(inward(word));
   options.argv.at(0) = find_program(options.argv.at(0));
@@ -154,30 +149,16 @@ CommandResult DummySandbox::run(const CommandSpec& command, const Stop& stop) {
   for (const auto& [name, value] : spec_.env) env[name] = value;
   for (const auto& [name, value] : command.env) env[name] = value;
   for (const auto& [name, value] : env) options.env.push_back(name + "=" + inward(value));
+  return options;
+}
 
-  const UniqueFd input = input_file(command.input);
-  Pipe out = make_pipe();
-  Pipe err = make_pipe();
-  set_nonblocking(out.read.get(), true);
-  set_nonblocking(err.read.get(), true);
-  options.fds = {{input.get(), 0}, {out.write.get(), 1}, {command.merge_output ? out.write.get() : err.write.get(), 2}};
-
-  const auto began = SteadyClock::now();
-  Child child = Child::spawn(options);
-  out.write.reset();
-  err.write.reset();
-  Streams streams{std::move(out.read), std::move(err.read), {}, {}};
+Ended DummySandbox::attend(Child& child, Streams& streams, const CommandSpec& command, const Stop& stop) {
   const auto publish = [&] {
     for (const bool is_stderr : {false, true}) {
-      std::string& text = is_stderr ? streams.err_text : streams.out_text;
-      const std::size_t before = text.size();
-      UniqueFd& fd = is_stderr ? streams.err : streams.out;
-      if (fd) Streams::drain(fd, text);
-      if (command.on_output && text.size() > before) command.on_output(outward(text.substr(before)), is_stderr);
+      const std::string piece = outward(streams.drain(is_stderr));
+      if (command.on_output && !piece.empty()) command.on_output(piece, is_stderr);
     }
   };
-
-  CommandResult result;
   const Stop limit = stop.shorter(command.timeout);
   const StopWatch watch(stop);
   while (true) {
@@ -185,19 +166,41 @@ CommandResult DummySandbox::run(const CommandSpec& command, const Stop& stop) {
                                  pollfd{streams.err.get(), POLLIN, 0}, pollfd{watch.fd(), POLLIN, 0}};
     ::poll(polled.data(), polled.size(), limit.poll_timeout_ms());
     publish();
-    if (polled[0].revents != 0) break;
+    if (polled[0].revents != 0) {
+      publish();  // what came between the last read and the end
+      return Ended::exited;
+    }
     if (!limit.cancelled() && !limit.expired()) continue;
     ::kill(-child.pid(), SIGKILL);
     child.wait(Stop());
     stop.check();  // cancelled, or the caller's own deadline
-    result.ended = Ended::timed_out;
-    break;
+    return Ended::timed_out;
   }
+}
+
+CommandResult DummySandbox::run(const CommandSpec& command, const Stop& stop) {
+  commands_.push_back(command);
+  if (halted_) throw Error(ErrorCode::unavailable, "the sandbox was halted");
+  if (failures.run && failures.runs_before_failure-- <= 0) fail_as_told(*failures.run, "run");
+
+  SpawnOptions options = spawn_options(command);
+  const UniqueFd input = input_file(command.input);
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  set_nonblocking(out.read.get(), true);
+  set_nonblocking(err.read.get(), true);
+  options.fds = {{input.get(), 0}, {out.write.get(), 1}, {command.merge_output ? out.write.get() : err.write.get(), 2}};
+  const auto began = SteadyClock::now();
+  Child child = Child::spawn(options);
+  out.write.reset();
+  err.write.reset();
+  Streams streams{std::move(out.read), std::move(err.read), {}, {}};
+
+  CommandResult result;
+  result.ended = attend(child, streams, command, stop);
   result.exit = child.wait(Stop());
-  publish();
   if (::kill(-child.pid(), 0) == 0) groups_.push_back(child.pid());
   if (failures.ended) result.ended = *failures.ended;
-
   const std::string all = outward(streams.out_text);
   result.out = cut(all, command.max_output_bytes);
   result.err = cut(outward(streams.err_text), command.max_output_bytes);

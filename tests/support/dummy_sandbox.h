@@ -62,8 +62,12 @@ class DummySandbox final : public sandbox::Sandbox {
 
  private:
   friend class DummyDriver;
-  std::string inward(const std::string& text) const;   // names of the inside > this machine's
-  std::string outward(std::string text) const;  // and back
+  struct Streams;
+  SpawnOptions spawn_options(const sandbox::CommandSpec& command) const;
+  /// Reads the output until the command ends or its time is over; then it is dead.
+  sandbox::Ended attend(Child& child, Streams& streams, const sandbox::CommandSpec& command, const Stop& stop);
+  std::string inward(const std::string& text) const;  // names of the inside > this machine's
+  std::string outward(std::string text) const;        // and back
   void open_listeners();
   void kill_all() noexcept;
 

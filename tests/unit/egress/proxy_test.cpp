@@ -350,6 +350,7 @@ TEST_F(ProxyTest, StopsServingWhenItsTraceFails) {
   proxy = std::make_unique<Proxy>(std::move(listener.fd), options, &broken, *log);
   EXPECT_THAT(ask("CONNECT evil.test:443 HTTP/1.1\r\n\r\n"), IsEmpty());
   EXPECT_THROW(connect_to_loopback(port), Error);
+  proxy.reset();  // before the trace that it uses
 }
 
 TEST_F(ProxyTest, RefusesGarbage) {
