@@ -11,12 +11,6 @@
 namespace forge::functional {
 namespace {
 
-std::vector<std::string> serve_args(std::vector<std::string> more) {
-  std::vector<std::string> args{"serve", "--listen", "127.0.0.1:0"};
-  args.insert(args.end(), more.begin(), more.end());
-  return args;
-}
-
 /// What stands between `begin` and the next blank or line break.
 std::string word_after(const std::string& text, const std::string& begin) {
   const auto at = text.find(begin);
@@ -68,8 +62,8 @@ ServerEvent EventReader::until(const std::function<bool(const ServerEvent&)>& wa
   throw Error(ErrorCode::unavailable, "the stream ended before the event");
 }
 
-Server::Server(const Installation& installation, std::vector<std::string> more)
-    : installation_(installation), program_(installation.start(serve_args(std::move(more)))) {
+Server::Server(const Installation& installation, const std::string& listen)
+    : installation_(installation), program_(installation.start({"serve", "--listen", listen})) {
   const std::string said = program_.wait_out("Command line of this machine");
   const std::string url = word_after(said, "Forge is up at ");
   port_ = std::stoi(url.substr(url.rfind(':') + 1));

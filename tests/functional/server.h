@@ -33,10 +33,10 @@ class EventReader {
   int status_ = 0;
 };
 
-/// `forge serve` of an installation, on a free port. Destroying it asks it to stop and waits.
+/// `forge serve` of an installation, on a free port unless said. Destroying it asks it to stop and waits.
 class Server {
  public:
-  explicit Server(const Installation& installation, std::vector<std::string> more = {});
+  explicit Server(const Installation& installation, const std::string& listen = "127.0.0.1:0");
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
