@@ -60,9 +60,15 @@ std::int64_t number_field(const json& object, const char* key) {
   const std::string message = text_field(*error, "message");
   const ErrorCode code = parse_error_code(text_field(*error, "code")).value_or(ErrorCode::internal);
   std::string hint = text_field(*error, "hint");
-  if (code == ErrorCode::unauthenticated && hint.empty())
-    hint = "give a token with --token or FORGE_TOKEN; `forge token create` on the server makes one";
+  // The server speaks of headers; a person at a command line has options.
+  if (code == ErrorCode::unauthenticated) hint = "give a token with --token or FORGE_TOKEN; `forge token create` on the server makes one";
   throw Error(code, message).for_client(message).in_field(text_field(*error, "field")).with_hint(hint);
+}
+
+/// "Couldn't connect to server" of "GET http://...: Failed to connect to localhost port 80 after 0 ms: Couldn't connect to server".
+std::string last_part(const std::string& message) {
+  const auto colon = message.rfind(": ");
+  return colon == message.npos ? message : message.substr(colon + 2);
 }
 
 /// Gives failures of the connection a text for people.
@@ -73,7 +79,7 @@ decltype(auto) reaching(const Endpoint& endpoint, Body&& body) {
   } catch (const Error& e) {
     if (e.code() != ErrorCode::unavailable || !e.client_text().empty()) throw;
     throw Error(e.code(), e.what())
-        .for_client(fmt::format("no answer from {}: {}", endpoint.shown(), e.what()))
+        .for_client(fmt::format("no answer from {} ({})", endpoint.shown(), last_part(e.what())))
         .with_hint(endpoint.socket.empty() ? "check the address, and that the server is up"
                                            : "is the process that owns the data directory still there?");
   }

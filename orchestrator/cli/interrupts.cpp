@@ -38,6 +38,7 @@ void Interrupts::handle(std::function<void()> first, int status) {
   auto action = action_.lock();
   action->first = std::move(first);
   action->second_status = status;
+  action->seen = 0;
 }
 
 void Interrupts::reset() {

@@ -22,7 +22,8 @@ class Interrupts {
 
   Stop stop() const { return Stop(source_.get_token()); }
   void request_stop() { source_.request_stop(); }
-  /// From now on the first signal calls `first`, on a thread of its own, and the second exits with `status`. `first` must not block long.
+  /// From now on the first signal (counted anew) calls `first`, on a thread of its own, and the second exits with `status`. `first` must
+  /// not block long.
   void handle(std::function<void()> first, int status);
   /// Back to the default.
   void reset();

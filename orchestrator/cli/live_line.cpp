@@ -3,8 +3,6 @@
 #include <array>
 #include <ostream>
 
-#include "orchestrator/base/text.h"
-
 namespace forge::cli {
 namespace {
 
@@ -12,6 +10,13 @@ namespace {
 constexpr auto kFrameTime = std::chrono::milliseconds(120);
 constexpr std::array<char, 4> kFrames{'|', '/', '-', '\\'};
 constexpr const char* kEraseLine = "\r\x1b[K";
+
+/// "42 s", "3 min 5 s": whole seconds, so that the text does not jitter.
+std::string elapsed(SteadyClock::duration time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  const std::string rest = std::to_string(seconds % 60) + " s";
+  return seconds < 60 ? rest : std::to_string(seconds / 60) + " min " + rest;
+}
 
 }  // namespace
 
@@ -56,8 +61,7 @@ void LiveLine::write(const Waiting& waiting, std::size_t frame) const {
   std::string text = console_.err_is_terminal ? kEraseLine : "";
   for (const auto& line : waiting.lines) text += line + "\n";
   if (console_.err_is_terminal && !waiting.status.empty()) {
-    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now() - began_).count();
-    const std::string status = waiting.status + ", " + human_duration_ms(elapsed * 1000);
+    const std::string status = waiting.status + ", " + elapsed(SteadyClock::now() - began_);
     text += console_.err_paint.cyan(std::string(1, kFrames.at(frame % kFrames.size()))) + " " +
             console_.err_paint.dim(one_line(status, console_.width - 3));
   }

@@ -10,7 +10,7 @@ using C = Config&;
 using E = const std::string&;
 using Where = std::function<Slot(Config&, const std::string&)>;
 
-constexpr std::int64_t kDay_s = 24 * 3600;
+constexpr std::int64_t kDay_s = 24LL * 3600;
 constexpr std::int64_t kMiB = 1LL << 20;
 constexpr std::int64_t kTiB = 1LL << 40;
 

@@ -98,7 +98,7 @@ TEST(ApiClient, SaysThatNobodyAnswers) {
   const auto error = test::error_of([&] { socket.job(kJobId, kStop); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::unavailable);
-  EXPECT_THAT(with_hint(error), HasSubstr("no answer from /no/such/socket"));
+  EXPECT_THAT(with_hint(error), HasSubstr("no answer from /no/such/socket ("));
   EXPECT_THAT(with_hint(error), HasSubstr("\nis the process that owns the data directory still there?"));
 }
 
