@@ -68,6 +68,8 @@ UniqueFd open_control(const std::string& path, int flags) { return checked_fd(::
 
 }  // namespace
 
+// Under v1 the launcher joins by itself before it makes the namespaces, so that everything is born limited; under v2 pid 1 is born into
+// the directory, and the launcher stays outside.
 std::unique_ptr<Cgroup> Cgroup::make(const CgroupLayout& layout, const std::string& name, const GroupLimits& limits) {
   std::unique_ptr<Cgroup> group(new Cgroup);
   group->limits_ = limits;
@@ -146,6 +148,7 @@ CgroupLayout instance_layout(const CgroupLayout& layout, const std::string& inst
 
 void make_instance_groups(const CgroupLayout& layout, const std::string& instance) {
   const CgroupLayout below = instance_layout(layout, instance);
+  // Twice under v2: the instance's directory has to be offered the controllers, and then to offer them to its groups.
   if (layout.kind == CgroupKind::v2) hand_down_controllers(layout.unified);
   for (const std::string& parent : parents_of(below)) make_directory(parent);
   if (layout.kind == CgroupKind::v2) hand_down_controllers(below.unified);

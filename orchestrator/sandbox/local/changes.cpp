@@ -19,6 +19,7 @@ namespace {
 using Entry = ConfinedDir::Entry;
 
 constexpr std::size_t kCompared = 128 << 10;
+// Of our own checkout: a bound, not a limit that anybody meets.
 constexpr std::size_t kMaxLowerEntries = 10'000'000;
 constexpr const char* kOpaque = "user.overlay.opaque";
 
@@ -105,6 +106,7 @@ class Reader {
         [&](const std::string& path) { unreadable_.insert(path); });
   }
 
+  /// A merged directory says nothing itself; an opaque one deletes what it does not hold.
   void directory(const Entry& entry) {
     const std::optional<struct stat> below = status_in(lower_, entry.path);
     if (!below) return;
@@ -113,6 +115,7 @@ class Reader {
     if (upper_.attribute(entry.path, kOpaque) == "y") deleted_below(entry.path);
   }
 
+  /// Everything but a directory: it stands in the place of whatever the lower tree has there.
   void leaf(const Entry& entry) {
     const std::optional<struct stat> below = status_in(lower_, entry.path);
     if (is_whiteout(entry.status)) {

@@ -107,6 +107,7 @@ RunningCommand::RunningCommand(const Supervisor& supervisor, const Identity& ide
       out_{{}, Capture(command.max_output_bytes), false},
       err_{{}, Capture(command.max_output_bytes), true} {
   check(command);
+  // Pipes are ours, so that the output can be read on when everything inside is dead.
   if (command.keep_full_output) spool_.emplace(supervisor, std::move(spool_path));
   Pipe out = job_pipe(identity);
   out_.reader = std::move(out.read);
@@ -145,6 +146,7 @@ void RunningCommand::send_request(const std::vector<std::string>& env, UniqueFd 
 }
 
 RunningCommand::~RunningCommand() {
+  // Only when finish() was left by an exception, of the caller's output reader for example.
   if (over() || !status_) return;
   try {
     send_message(status_.get(), pack(message::kKill));
@@ -225,6 +227,7 @@ void RunningCommand::end_by_ladder() {
       lost_ = true;
     }
   };
+  // Forge keeps the time and the keeper does the killing: a keeper that was stopped from inside cannot stretch the time-out.
   tell(message::kTerminate);
   pump([this] { return over(); }, SteadyClock::now() + kGrace, nullptr);
   tell(message::kKill);

@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Shared by every instance of the machine, whatever its data directory: ids are the machine's.
 constexpr const char* kIdentityLocks = "/run/forge/uids";
 constexpr auto kSweepTime = std::chrono::seconds(30);
 
@@ -208,6 +209,7 @@ std::unique_ptr<Sandbox> LocalDriver::acquire(const SandboxSpec& spec, const Sto
     parts.on_release = give_back;
     return make_sandbox(std::move(parts), std::move(launched), options_.log);
   } catch (Error& e) {
+    // launch() has ended its launcher by now, and with it whatever ran.
     give_back(std::move(parts.group), true);
     if (!parts.copied_tree.empty()) remove_tree(parts.copied_tree);
     e.add_context("making a sandbox for " + spec.scope);

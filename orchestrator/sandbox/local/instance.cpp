@@ -52,6 +52,7 @@ void sweep_one(const std::string& directory, const std::string& id, Log& log, co
 
 }  // namespace
 
+// The lock is taken before anything that would have to be cleaned up exists. A crash between mkdir and flock leaves an empty directory.
 Instance::Instance(const std::string& run_directory) : id_(fresh_id()), directory_(run_directory + "/" + id_) {
   std::error_code error;
   fs::create_directories(run_directory, error);

@@ -38,6 +38,7 @@ Child start(const std::string& path, int socket) {
   }
 }
 
+// The spec waits in the socket when the launcher starts: one round trip less.
 void send_spec(int socket, const Plan& plan, const Cgroup* group, int filters) {
   std::vector<int> fds;
   if (group != nullptr) fds = group->join_files();

@@ -61,6 +61,7 @@ void add_system(std::vector<Mount>& mounts, const HostFacts& host) {
   mounts.push_back({.kind = Kind::link, .target = "/var/tmp", .source = "../tmp"});
 }
 
+// Bound and not made: a device node cannot be made in a user namespace. No tty: there is no terminal to control.
 void add_devices(std::vector<Mount>& mounts) {
   for (const char* name : {"null", "zero", "full", "random", "urandom"})
     mounts.push_back({.kind = Kind::device, .target = std::string("/dev/") + name, .source = std::string("/dev/") + name});
@@ -72,6 +73,7 @@ void add_devices(std::vector<Mount>& mounts) {
   for (const auto& [name, to] : kLinks) mounts.push_back({.kind = Kind::link, .target = std::string("/dev/") + name, .source = to});
 }
 
+// Read-only and masked beyond what file modes do already: the job's user owns nothing there, but the kernel's checks have had gaps.
 void add_proc(std::vector<Mount>& mounts) {
   mounts.push_back({.kind = Kind::proc, .target = "/proc"});
   for (const char* name : {"sys", "sysrq-trigger", "irq", "bus", "fs"})
@@ -80,6 +82,7 @@ void add_proc(std::vector<Mount>& mounts) {
     mounts.push_back({.kind = Kind::mask, .target = std::string("/proc/") + name});
 }
 
+// The whole environment: nothing of the service's is inherited.
 void add_environment(Plan& plan, const SandboxSpec& spec) {
   plan.env = {{"PATH", std::string(kPath)}, {"HOME", std::string(kHome)}, {"USER", "agent"}, {"LOGNAME", "agent"},
               {"SHELL", "/bin/bash"},       {"LANG", "C.UTF-8"},          {"TZ", "UTC"}};

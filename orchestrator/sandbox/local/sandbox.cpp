@@ -196,6 +196,7 @@ void LocalSandbox::halt(const Stop& stop) {
     return;
   }
   halted_ = true;
+  // The group first, where it can be killed at one moment; the end of pid 1 covers every machine, and is what is waited for.
   if (parts_.group) parts_.group->kill();
   launched_.supervisor.end(stop);
 }
@@ -204,12 +205,14 @@ void LocalSandbox::changes(const ChangeLimits& limits, ChangeSink& sink, const S
   if (released_ || !launched_.supervisor.gone())
     throw Error(ErrorCode::conflict, "the changes of a sandbox can be read between halt() and release()");
   if (!launched_.upper) throw Error(ErrorCode::not_found, "the sandbox was made without a work tree");
+  // The upper layer lives on in its memory file system as long as we hold this descriptor, although its mount namespace is gone.
   const ConfinedDir upper = ConfinedDir(checked_fd(::dup(launched_.upper.get()), "opening the upper layer"));
   read_changes(upper, ConfinedDir::open(parts_.plan.tree), limits, sink, stop);
 }
 
 void LocalSandbox::release() noexcept {
   if (std::exchange(released_, true)) return;
+  // Its own deadline and not the caller's Stop: a cancelled run must be cleaned up like any other.
   bool clean = false;
   try {
     halt(Stop::after(kReleaseTime));

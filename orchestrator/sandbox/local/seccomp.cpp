@@ -69,6 +69,7 @@ constexpr scmp_arg_cmp equal_masked(unsigned argument, std::uint64_t mask, std::
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
+/// Which calls exist. No arguments but personality's: the kernel can answer most numbers from a bitmap then, without running the program.
 std::string calls_filter() {
   Filter filter(SCMP_ACT_ERRNO(ENOSYS));
   for (const char* call : kAllowedCalls) filter.add(SCMP_ACT_ALLOW, call);
@@ -79,6 +80,8 @@ std::string calls_filter() {
   return filter.program();
 }
 
+/// Which arguments are refused. A second program, because libseccomp takes no "all but" for the calls of the first; of two answers the
+/// kernel takes the stricter one.
 std::string arguments_filter() {
   Filter filter(SCMP_ACT_ALLOW);
   const std::initializer_list<std::uint64_t> spaces{CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,

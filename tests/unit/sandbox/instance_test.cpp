@@ -66,10 +66,19 @@ TEST(Instance, SweepsNothingWhereThereIsNoRunDirectory) {
   EXPECT_EQ(sweep_dead_instances("/no/such/directory", *log, test::soon()), 0);
 }
 
-TEST(IdentityPool, GivesEachSandboxAnIdOfItsOwnAndTakesItBack) {
-  if (!may_give_identities()) GTEST_SKIP() << "only root over ids from 2,000,000 gives identities";
-  const test::TempDir locks;
-  IdentityPool pool(locks.str());
+class IdentityPoolTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!may_give_identities()) GTEST_SKIP() << "only root over ids from 2,000,000 gives identities";
+  }
+  std::string locks() const { return directory_.str(); }
+
+ private:
+  test::TempDir directory_;
+};
+
+TEST_F(IdentityPoolTest, GivesEachSandboxAnIdOfItsOwnAndTakesItBack) {
+  IdentityPool pool(locks());
   const Identity one = pool.take();
   const Identity two = pool.take();
   EXPECT_TRUE(one.pooled);
@@ -80,18 +89,14 @@ TEST(IdentityPool, GivesEachSandboxAnIdOfItsOwnAndTakesItBack) {
   EXPECT_EQ(pool.take().uid, one.uid);
 }
 
-TEST(IdentityPool, OfTwoInstancesNeverShareAnId) {
-  if (!may_give_identities()) GTEST_SKIP() << "only root over ids from 2,000,000 gives identities";
-  const test::TempDir locks;
-  IdentityPool one(locks.str());
-  IdentityPool two(locks.str());
+TEST_F(IdentityPoolTest, OfTwoInstancesNeverShareAnId) {
+  IdentityPool one(locks());
+  IdentityPool two(locks());
   EXPECT_NE(one.take().uid / IdentityPool::kBlock, two.take().uid / IdentityPool::kBlock);
 }
 
-TEST(IdentityPool, SaysWhenAllIdsAreInUse) {
-  if (!may_give_identities()) GTEST_SKIP() << "only root over ids from 2,000,000 gives identities";
-  const test::TempDir locks;
-  IdentityPool pool(locks.str());
+TEST_F(IdentityPoolTest, SaysWhenAllIdsAreInUse) {
+  IdentityPool pool(locks());
   std::set<std::uint32_t> given;
   for (std::uint32_t i = 0; i < IdentityPool::kBlock; ++i) given.insert(pool.take().uid);
   EXPECT_EQ(given.size(), IdentityPool::kBlock);

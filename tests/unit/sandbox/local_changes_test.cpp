@@ -179,8 +179,7 @@ TEST_F(LocalChanges, OfManyFilesAreCountedAndRefused) {
 TEST_F(LocalChanges, ComeOutOfACopyWhereTheTreeCannotBeShownAsTheJobsOwn) {
   // sysfs shows no mapped owners; its files have a length of a page and less content.
   const std::string directory = "/sys/fs/ext4/features";
-  if (!std::filesystem::exists(directory)) GTEST_SKIP() << "no " << directory << " here";
-  if (::geteuid() != 0) GTEST_SKIP() << "only root's jobs have an id of their own";
+  if (::geteuid() != 0 || !std::filesystem::exists(directory)) GTEST_SKIP() << "this is not root, or there is no " << directory;
   SandboxSpec wanted = spec();
   wanted.tree = TreeSource{directory};
   const auto sandbox = acquire(wanted);

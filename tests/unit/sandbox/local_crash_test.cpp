@@ -2,13 +2,11 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "orchestrator/base/process.h"
-#include "tests/support/soon.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
 namespace forge::sandbox {
@@ -17,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr const char* kRunVariable = "FORGE_TEST_CRASH_RUN";
 
 std::string whole(const fs::path& path) {
   std::ifstream file(path);
@@ -66,21 +62,6 @@ class LocalCrash : public LocalSandboxTest {
   }
 };
 
-/// Not a test: the process that is killed below. It holds a sandbox with a marked process until its end.
-TEST(LocalCrashOwner, DISABLED_HoldsASandbox) {
-  const char* run = std::getenv(kRunVariable);
-  ASSERT_NE(run, nullptr);
-  const auto log = make_null_log();
-  const auto owner = make_driver("local", {.run_directory = run, .launcher = std::string(FORGE_BIN_DIR) + "/forge-sandbox", .log = *log});
-  SandboxSpec wanted;
-  wanted.tree = TreeSource{std::string(run)};
-  const auto sandbox = owner->acquire(wanted, test::soon());
-  const std::string mark = test::read_file(std::string(run) + "/mark");
-  sandbox->run({.argv = {"sh", "-c", "setsid sleep " + mark + " >/dev/null 2>&1 & echo"}}, test::soon());
-  test::write_file(std::string(run) + "/ready", "ready");
-  sandbox->run({.argv = {"sleep", mark}}, Stop::after(std::chrono::seconds(60)));
-}
-
 class Owner {
  public:
   explicit Owner(std::string run) : run_(std::move(run)), mark_("8" + std::to_string(::getpid())), child_(start()) {
@@ -91,10 +72,8 @@ class Owner {
 
  private:
   Child start() {
-    test::write_file(run_ + "/mark", mark_);
     SpawnOptions options;
-    options.argv = {fs::read_symlink("/proc/self/exe").string(), "--gtest_also_run_disabled_tests", "--gtest_filter=LocalCrashOwner.*"};
-    options.env = {std::string(kRunVariable) + "=" + run_, "PATH=/usr/bin:/bin"};
+    options.argv = {std::string(FORGE_BIN_DIR) + "/sandbox-owner", run_, mark_};
     return Child::spawn(options);
   }
   std::string run_;
@@ -157,6 +136,11 @@ TEST_F(LocalCrash, OfTheSandboxInMidCommandIsAResult) {
     }
   };
   EXPECT_EQ(sandbox->run(command, soon()).ended, Ended::driver_lost);
+}
+
+TEST_F(LocalCrash, ProbingLeavesNoProcess) {
+  // The probe was told this directory when the test was set up; it forks a child per facility.
+  eventually([&] { return processes_with("--probe" + std::string(1, '\0') + run_directory()).empty(); });
 }
 
 TEST_F(LocalCrash, EndsLeaveNoGroupAndNoDirectory) {

@@ -49,6 +49,7 @@ void set_limits(const ResourceLimits& limits) {
   limit(RLIMIT_NPROC, limits.processes, "limiting processes");
 }
 
+/// The bounding set first, while CAP_SETPCAP is still there to do it with. Numbers that this kernel does not know answer EINVAL.
 void drop_capabilities() {
   for (int capability = 0; capability <= kLastCapability; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EINVAL) throw StepFailed("dropping the bounding set", errno);
@@ -77,6 +78,7 @@ void install_filters(std::span<const char> filters) {
 }  // namespace
 
 void become_namespace_root(const Identity& identity) {
+  // A plain user may not leave its groups in a user namespace; inside they all show as nobody's.
   if (identity.pooled) must(::setgroups(0, nullptr), "leaving supplementary groups");
   must(::syscall(SYS_setresgid, 0, 0, 0), "becoming the namespace's group");
   must(::syscall(SYS_setresuid, 0, 0, 0), "becoming the namespace's user");
@@ -95,6 +97,7 @@ void enter_inner_namespace() {
 }
 
 void drop_everything(const ResourceLimits& limits, std::span<const char> filters, unsigned first_closed) {
+  // The raw calls below act on this one thread, which is all there is; glibc's wrappers would signal others.
   must(::syscall(SYS_close_range, first_closed, UINT_MAX, 0), "closing descriptors");
   if (::setsid() < 0 && errno != EPERM) throw StepFailed("making a session", errno);  // EPERM: it leads one already
   ::umask(022);
@@ -104,6 +107,7 @@ void drop_everything(const ResourceLimits& limits, std::span<const char> filters
   // Nobody inside may look into pid 1 or its keepers, or reach the host through /proc/1/exe.
   must(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hiding pid 1");
   must(::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "binding to the launcher's life");
+  // Last: several of the calls above are not on the list.
   install_filters(filters);
 }
 

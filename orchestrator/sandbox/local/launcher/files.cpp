@@ -61,6 +61,7 @@ void store_file(const Packet& request, int in) {
   const std::string& path = path_of(request);
   const bool only_new = request.fields.size() > 2 && !request.fields[2].empty();
   const bool sized = !only_new;  // a new file is filled until its sender ends; another must come whole
+  // In place and not by a rename: mode, owner and hard links of an existing file stay as they are.
   make_parents(path);
   const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | (only_new ? O_EXCL : O_TRUNC));
   std::int64_t stored = 0;

@@ -20,6 +20,7 @@
 namespace forge::sandbox::local::launcher {
 namespace {
 
+// At most a millisecond each. A tree of processes dies level by level; who is not dead by then outruns us, and Forge ends more.
 constexpr int kKillRounds = 2000;
 
 struct Streams {
@@ -39,6 +40,7 @@ class Keeper {
 
   [[noreturn]] void run(const Packet& request) {
     command_ = start_program(request, streams_.in.get(), streams_.out.get(), streams_.err.get());
+    // Ours would keep the pipes open after the last writer.
     streams_.in.reset();
     streams_.out.reset();
     streams_.err.reset();
@@ -107,6 +109,7 @@ class Keeper {
     return false;
   }
 
+  /// From the kernel's own list of our children, which no process can hide from: /proc as a whole shows only what one may trace.
   static void kill_children() {
     const std::string path = "/proc/self/task/" + std::to_string(::syscall(SYS_gettid)) + "/children";
     const UniqueFd list(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

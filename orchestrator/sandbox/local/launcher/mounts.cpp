@@ -28,6 +28,7 @@ constexpr unsigned long kPrivateAll = (1UL << 18) | (1UL << 14);  // MS_PRIVATE 
 constexpr int kDetach = 2;                                        // MNT_DETACH
 constexpr unsigned kInert = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
+/// What open_tree gives is detached: nobody can see or change it until it is put somewhere.
 UniqueFd clone_mount(int directory, const char* path, unsigned flags) {
   return UniqueFd(static_cast<int>(must(::syscall(SYS_open_tree, directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags),
                                         std::string("cloning the mount of ") + path)));
@@ -65,6 +66,7 @@ class NewMount {
   UniqueFd context_;
 };
 
+/// By two descriptors: no path is walked a second time between the look and the mount.
 void attach(int mount_fd, int target_fd, std::string_view what) {
   must(::syscall(SYS_move_mount, mount_fd, "", target_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH),
        std::string("mounting at ").append(what));
@@ -84,6 +86,7 @@ class Site {
     attach(scratch.get(), over.get(), "the site");
     site_ = UniqueFd(static_cast<int>(must(::open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC), "opening the site")));
     for (const char* name : {"root", "data", "lower", "empty"}) must(::mkdirat(site_.get(), name, 0755), "making the site");
+    // The bare root is written through this descriptor, while / is already a mount over it that will be read-only.
     bare_ = UniqueFd(static_cast<int>(must(::openat(site_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC), "opening the bare root")));
     root_ = clone_mount(site_.get(), "root", 0);
     attach(root_.get(), bare_.get(), "the new root");
@@ -170,6 +173,7 @@ void put_read_only(const Site& site, const Mount& mount) {
 void put_mask(const Site& site, const Mount& mount) {
   const std::optional<UniqueFd> there = site.find(mount.target);
   if (!there) return;
+  // The sandbox's own null device, an empty file to whoever reads it, or an empty directory.
   const bool directory = is_directory(there->get());
   const UniqueFd cover = directory ? clone_mount(site.site(), "empty", 0) : clone_mount(site.root(), "dev/null", 0);
   set_attributes(cover.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, mount.target);
@@ -201,6 +205,7 @@ void put_fresh(const Site& site, const Mount& mount, const UniqueFd& mount_fd) {
   site.put(mount_fd, mount.target);
 }
 
+// hidepid: a process that one may not trace is not even listed, and nobody inside may trace pid 1 or a keeper.
 UniqueFd new_proc() { return NewMount("proc").set("hidepid", "invisible").mount(kInert | MOUNT_ATTR_NOEXEC); }
 UniqueFd new_terminals() {
   return NewMount("devpts").set("ptmxmode", "0666").set("mode", "620").mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
@@ -218,6 +223,7 @@ void leave_host(const Site& site) {
 }  // namespace
 
 std::vector<UniqueFd> open_sources(const Plan& plan) {
+  // First of all: nothing that we mount may reach the host, and nothing that the host mounts later may reach us.
   must(::mount(nullptr, "/", nullptr, kPrivateAll, nullptr), "making mounts private");
   std::vector<UniqueFd> sources;
   sources.reserve(plan.mounts.size());

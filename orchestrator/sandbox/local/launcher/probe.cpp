@@ -106,16 +106,19 @@ void try_mount_calls() {
 }
 
 void try_id_map(const char* directory) {
-  const Pipe ready = make_pipe();
-  const Pipe done = make_pipe();
+  Pipe ready = make_pipe();
+  Pipe done = make_pipe();
   const pid_t holder = ::fork();
   if (holder == 0) {
+    // Its own copy would keep the pipe open: a parent that failed has to be seen as its end.
+    done.write.reset();
     char byte = 0;
     if (::unshare(CLONE_NEWUSER) == 0 && ::write(ready.write.get(), "r", 1) == 1) must(::read(done.read.get(), &byte, 1), "wait");
     ::_exit(0);
   }
+  ready.write.reset();
   char byte = 0;
-  must(::read(ready.read.get(), &byte, 1), "unshare");
+  if (::read(ready.read.get(), &byte, 1) != 1) throw StepFailed("unshare", EPERM);
   const std::string proc = "/proc/" + std::to_string(holder);
   write_file((proc + "/uid_map").c_str(), "0 2000000 1");
   write_file((proc + "/gid_map").c_str(), "0 2000000 1");

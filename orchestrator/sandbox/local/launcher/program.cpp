@@ -89,6 +89,7 @@ void become(Start& start) {
   start.step = "finding the program";
   ::setrlimit(RLIMIT_NPROC, &start.processes);
   reset_signals();
+  // As a shell does: "not there" in one directory does not hide "not allowed" in another.
   int worst = ENOENT;
   for (const std::string& program : start.programs) {
     ::execve(program.c_str(), start.argv.data(), start.env.data());
@@ -101,9 +102,11 @@ void become(Start& start) {
 
 pid_t start_program(const Packet& request, int in, int out, int err) {
   Start start = lay_out(request);
+  // Lower than ours by what we need ourselves; the limit cannot be raised again without a capability.
   must(::getrlimit(RLIMIT_NPROC, &start.processes), "reading the process limit");
   start.processes.rlim_cur = start.processes.rlim_max = std::max<rlim_t>(start.processes.rlim_cur, kOwnProcesses + 1) - kOwnProcesses;
   start.streams = {in, out, err < 0 ? out : err};
+  // Not fork: the child only places descriptors and executes, and what went wrong comes back through the shared memory.
   const pid_t pid = ::vfork();
   if (pid == 0) {
     become(start);

@@ -22,10 +22,12 @@
 namespace forge::sandbox::local::launcher {
 namespace {
 
+// One call for all of them: each namespace is made owned by the new user namespace, and a time namespace would give the job nothing.
 constexpr unsigned long long kNamespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 constexpr int kControl = 3;  // what pid 1 keeps
 constexpr int kLink = kControl + 1;
+// Above every number that the launcher can have been given.
 constexpr int kAboveAll = 64;
 
 /// What came with the spec, by role.
@@ -113,6 +115,7 @@ void tell_ready(unsigned first_passed, unsigned after_passed) {
   const std::vector<UniqueFd> listeners = open_listeners(plan.ports);
   enter_inner_namespace();
 
+  // All that goes on to live is named here; drop_everything() closes the rest, whatever it may be.
   std::vector<int> kept{control, link.get()};
   if (upper) kept.push_back(upper.get());
   for (const UniqueFd& listener : listeners) kept.push_back(listener.get());
@@ -147,6 +150,8 @@ struct Init {
   UniqueFd pid_fd;
 };
 
+/// clone3 and not unshare: the child is pid 1 of its namespace from its first instruction, and under v2 a member of its group too, so that
+/// no moment exists in which a limit does not hold.
 Init clone_init(const Attached& attached) {
   int pid_fd = -1;
   clone_args args{};
@@ -184,6 +189,7 @@ int watch(const Init& init, const UniqueFd& control, const UniqueFd& link, std::
     ready = true;  // the link spoke, or its other end is gone and pid 1 ends any moment
     if (lifetime_ms > 0) deadline = SteadyClock::now() + std::chrono::milliseconds(lifetime_ms);
   }
+  // Pid 1 is our child and unreaped: its number cannot have been given away. With it the kernel kills its namespace and waits for it.
   ::kill(init.pid, SIGKILL);
   while (::waitpid(init.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -201,6 +207,7 @@ int start(const Spec& spec, std::vector<UniqueFd> fds, const UniqueFd& control) 
     join_groups(attached.group_files);
     UniqueFd tree;
     if (plan.map_tree) tree = clone_tree(plan.tree);
+    // Opened by us and inherited: the child will not be allowed to look into the service's private directories, nor to map owners.
     init = clone_init(attached);
     if (init.pid == 0) {
       link.ours.reset();

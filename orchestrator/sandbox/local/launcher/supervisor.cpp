@@ -15,6 +15,7 @@
 namespace forge::sandbox::local::launcher {
 namespace {
 
+/// Keepers, and orphans of commands whose keeper is gone.
 void reap_all() {
   while (::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
@@ -49,6 +50,7 @@ void serve(int control, Message message) {
     send_message(control, pack(message::kKillAll));
     return;
   }
+  // The job is not trusted with anything of ours, but a full process table is an answer and not a reason to die.
   const pid_t keeper = ::fork();
   if (keeper == 0) keep(*packet, std::move(message.fds), control);
   if (keeper < 0 && !message.fds.empty()) {
@@ -74,6 +76,7 @@ void serve(int control, Message message) {
     }
     if (polled[0].revents == 0) continue;
     std::optional<Message> message = receive_message(control, kMaxPacketBytes + 1, Stop());
+    // Forge let go or died: our end is the end of every process in the namespace.
     if (!message) ::_exit(0);
     serve(control, std::move(*message));
   }
