@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <ostream>
 #include <thread>
@@ -10,25 +9,23 @@
 
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/store/store.h"
+#include "tests/bench/samples.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr auto kDuration = std::chrono::seconds(2);
 constexpr std::size_t kEventBytes = 300;
 
-/// What each append of one caller took, until the time is over.
-std::vector<double> append_for(store::Store& store, const RunId& run, Clock::time_point until) {
-  std::vector<double> took_ms;
+/// One caller: appends until the time is over.
+void append_until(SteadyClock::time_point end, store::Store& store, const RunId& run, Guarded<Samples>& samples) {
   const trace::Text event{{std::string(kEventBytes, 'x')}};
-  while (Clock::now() < until) {
-    const auto begin = Clock::now();
+  while (SteadyClock::now() < end) {
+    const auto begin = SteadyClock::now();
     store.append_event(run, event, 1);
-    took_ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    samples.lock()->add(SteadyClock::now() - begin);
   }
-  return took_ms;
 }
 
 void measure(std::ostream& out, int callers) {
@@ -41,25 +38,17 @@ void measure(std::ostream& out, int callers) {
   spec.repository = "/repository";
   const RunId run = store->insert_job(spec, "bench", true).last_run->id;
 
-  Guarded<std::vector<double>> all;
-  const auto begin = Clock::now();
+  Guarded<Samples> guarded;
+  const auto begin = SteadyClock::now();
   {
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(callers));
-    for (int i = 0; i < callers; ++i) {
-      threads.emplace_back([&] {
-        const std::vector<double> mine = append_for(*store, run, begin + kDuration);
-        auto joined = all.lock();
-        joined->insert(joined->end(), mine.begin(), mine.end());
-      });
-    }
+    for (int i = 0; i < callers; ++i) threads.emplace_back([&] { append_until(begin + kDuration, *store, run, guarded); });
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  std::vector<double> took = *all.lock();
-  std::sort(took.begin(), took.end());
-  const auto at = [&](std::size_t percent) { return took.at(std::min(took.size() - 1, took.size() * percent / 100)); };
+  const double seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
+  const Samples samples = *guarded.lock();
   out << fmt::format("trace appends, {:2} callers: {:8.0f} events/s   p50 {:7.3f} ms   p95 {:7.3f} ms\n", callers,
-                     static_cast<double>(took.size()) / seconds, at(50), at(95));
+                     static_cast<double>(samples.count()) / seconds, samples.p50(), samples.p95());
 }
 
 }  // namespace
