@@ -8,6 +8,7 @@
 namespace forge::store {
 namespace {
 
+// A browser left open over night is signed out; one in daily use signs in once a month.
 constexpr std::int64_t kIdleMs = 12LL * 3600 * 1000;
 constexpr std::int64_t kLifetimeMs = 30LL * 24 * 3600 * 1000;
 
@@ -97,6 +98,7 @@ TokenRow revoke_token(WriteScope& scope, const std::string& id_or_name) {
 }
 
 void insert_sign_in(WriteScope& scope, const std::string& secret_hash, Role role, std::int64_t expires_ms) {
+  // What has expired is swept where new rows come in: no timer is needed, and the table stays small.
   scope.main.query("DELETE FROM sign_ins WHERE expires_ms <= :now").bind(":now", scope.now_ms).run();
   scope.main.query("INSERT INTO sign_ins (secret_hash, role, expires_ms) VALUES (:secret_hash, :role, :expires)")
       .bind(":secret_hash", secret_hash)
@@ -106,6 +108,7 @@ void insert_sign_in(WriteScope& scope, const std::string& secret_hash, Role role
 }
 
 std::optional<Role> take_sign_in(WriteScope& scope, const std::string& secret_hash) {
+  // Deleted and read in one statement: of two takers at once only one gets a row.
   Query query = scope.main.query("DELETE FROM sign_ins WHERE secret_hash = :secret_hash RETURNING role, expires_ms");
   if (!query.bind(":secret_hash", secret_hash).step() || query.integer("expires_ms") <= scope.now_ms) return {};
   return role_in(query);

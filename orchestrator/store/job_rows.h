@@ -18,6 +18,7 @@ JobId find_job(Database& main, const std::string& id_or_prefix);
 /// Throws bad_input for a cursor that no page gave, or a limit outside 1..200.
 JobPage list_jobs(Database& main, const JobFilter& filter);
 
+/// By number. Empty also for an unknown job.
 std::vector<Run> list_runs(Database& main, const JobId& job);
 std::optional<Run> find_run(Database& main, const JobId& job, int number);
 /// Throws not_found.

@@ -42,6 +42,7 @@ JobId RunMoves::insert_job(WriteScope& scope, const JobSpec& spec, const std::st
 }
 
 Run RunMoves::insert_run(WriteScope& scope, const JobId& job, const std::string& note) const {
+  // The index runs_live would refuse a second live run too; looking first gives a text for people.
   const Job current = read_job(scope.main, job);
   if (is_live(current.state)) {
     throw public_failure(ErrorCode::conflict,
@@ -70,6 +71,7 @@ Run RunMoves::add_run(WriteScope& scope, const JobId& job, int number, JobState 
 std::optional<Lease> RunMoves::claim(WriteScope& scope, std::int64_t lease_until_ms) const {
   Lease lease;
   {
+    // Ids grow with time: the smallest is the oldest. One statement, so that two claims can never see the same run.
     Query query = scope.main.query(R"sql(
         UPDATE runs SET state = 'leased', lease_generation = lease_generation + 1, lease_until_ms = :until
          WHERE id = (SELECT runs.id FROM runs JOIN jobs ON jobs.id = runs.job_id
@@ -88,6 +90,7 @@ std::optional<Lease> RunMoves::claim(WriteScope& scope, std::int64_t lease_until
   return lease;
 }
 
+// Each write under a lease looks at the state as well as at the generation: an ended run keeps the generation of its last lease.
 bool RunMoves::renew(WriteScope& scope, const Lease& lease, std::int64_t lease_until_ms) const {
   return scope.main
              .query(R"sql(
@@ -148,7 +151,6 @@ bool RunMoves::end(WriteScope& scope, const Lease& lease, const RunEnd& end) con
   return true;
 }
 
-/// The run lives: its reader has looked in the same operation.
 void RunMoves::finish(WriteScope& scope, const Run& run, const RunEnd& end) const {
   const JobState state = state_of(end.reason);
   const std::string error = clean_text(end.error, redactor_);
@@ -184,11 +186,13 @@ void RunMoves::request_cancel(WriteScope& scope, const JobId& job) const {
   if (!current.last_run || !is_live(current.state)) {
     throw public_failure(ErrorCode::conflict, "nothing to cancel: the job is " + std::string(name_of(current.state)));
   }
+  // Whoever works on the run sees the flag and ends it; a queued run has nobody, so it ends here.
   scope.main.query("UPDATE jobs SET cancel_requested = 1 WHERE id = :job").bind(":job", job.str()).run();
   if (current.state == JobState::queued) finish(scope, *current.last_run, {.reason = Reason::cancelled});
 }
 
 std::vector<Run> RunMoves::end_interrupted(WriteScope& scope) const {
+  // One transaction for all: a start that is cut off here finds them all again.
   std::vector<Run> ended;
   for (const RunId& id : runs_in_work(scope.main)) {
     const Run run = read_run(scope.main, id);

@@ -43,6 +43,7 @@ auto parsed(const std::string& text, std::string_view what, Read&& read) {
 
 }  // namespace
 
+// The budget stands apart: json.hpp has no conversion for std::optional.
 std::string spec_to_json(const JobSpec& spec) {
   json object;
   each_field(spec, [&](const char* name, const auto& field) { object[name] = field; });

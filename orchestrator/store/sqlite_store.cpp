@@ -19,6 +19,7 @@ namespace {
 // "Last used" is for people: to the minute, so that a busy token does not cost a commit per request.
 constexpr std::int64_t kTouchEveryMs = 60'000;
 
+/// Writes go through the writer's thread, reads through the pool; what they do stands in the files of the tables.
 class SqliteStore final : public Store {
  public:
   SqliteStore(const StoreOptions& options, OpenFiles files)
@@ -107,6 +108,7 @@ class SqliteStore final : public Store {
     return writer_.write([&](WriteScope& scope) { return store::revoke_token(scope, id_or_name); });
   }
   std::optional<TokenRow> token_by_hash(const std::string& secret_hash) override {
+    // Read first: most calls find the time fresh and need no commit.
     auto token = readers_.read([&](ReadScope& scope) { return find_live_token(scope.main, secret_hash); });
     if (token && clock_.now_ms() - token->last_used_ms >= kTouchEveryMs)
       writer_.write([&](WriteScope& scope) { touch_token(scope, token->id); });

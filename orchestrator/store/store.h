@@ -99,8 +99,9 @@ class Store {
   virtual TraceEvent append_event(const RunId& run, const TraceData& data, std::optional<int> turn) = 0;
   /// Events with seq > `after`, at most `limit` (clamped to 1..1000). Throws not_found for an unknown run.
   virtual TracePage events(const RunId& run, std::int64_t after, int limit) = 0;
-  /// Called on the writer's thread after the commit of each event and before its caller goes on, in seq order per run. Set once, before
-  /// work starts. It must not call the store.
+  /// Called on the writer's thread after the commit of each event and before its caller goes on, in seq order per run. Set before
+  /// work starts; when a later call (with nothing, at the end) returns, the listener before it is not called any more. It must not call
+  /// the store.
   virtual void on_event(std::function<void(const JobId&, const TraceEvent&)> listener) = 0;
 
   // Usage

@@ -30,7 +30,9 @@ Writer::~Writer() {
   thread_.join();
 }
 
-void Writer::on_event(Listener listener) { *listener_.lock() = std::move(listener); }
+void Writer::on_event(Listener listener) {
+  write([&](WriteScope&) { listener_ = std::move(listener); });
+}
 
 void Writer::submit(File file, const RunId& run, std::function<void(WriteScope&)> operation) {
   if (std::this_thread::get_id() == thread_.get_id()) throw Error(ErrorCode::internal, "the writer's thread must not wait for itself");
@@ -154,12 +156,10 @@ void Writer::finish(File file, Tasks& batch) {
 
 void Writer::publish(File file) {
   const std::vector<StoredEvent> events = events_.take(file);
-  if (events.empty()) return;
-  const Listener listener = *listener_.lock();
-  if (!listener) return;
+  if (!listener_) return;
   for (const StoredEvent& stored : events) {
     try {
-      listener(stored.job, stored.event);
+      listener_(stored.job, stored.event);
     } catch (const std::exception& e) {
       // The event is stored and its caller must not be told otherwise; who listens reads it again from the store.
       log_.error("listener of trace events failed", {{"job", stored.job.str()}, {"seq", stored.event.seq}, {"error", e.what()}});

@@ -53,6 +53,7 @@ class Writer {
     return submit_for_result(File::trace, run, std::forward<Operation>(operation));
   }
 
+  /// Takes effect between two batches: when it returns, the listener before it is not called any more.
   void on_event(Listener listener);
 
  private:
@@ -100,8 +101,9 @@ class Writer {
   EventLog events_;
   const Clock& clock_;
   Log& log_;
-  Guarded<Listener> listener_;
   Guarded<Inbox> inbox_;
+  // From here on the thread's own.
+  Listener listener_;
   bool trace_unsynced_ = false;  ///< trace.db has commits that a power cut could take
   bool logs_filled_ = false;     ///< something was committed since the last truncating checkpoint
   int passive_at_[2];            ///< log pages at which the next passive checkpoint of each file is due

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -170,6 +171,21 @@ TYPED_TEST(StoredTrace, SurvivesAListenerThatThrows) {
   const Lease lease = this->claimed();
   EXPECT_EQ(this->say(lease.run, "a").seq, 3);
   EXPECT_EQ(this->say(lease.run, "b").seq, 4);
+}
+
+// Given a listener that dies as soon as it is replaced, when events come all the while, then none is told to the dead one.
+TYPED_TEST(StoredTrace, ForgetsAListenerBeforeItReturns) {
+  const Lease lease = this->claimed();
+  std::atomic<bool> done = false;
+  std::jthread appender([&] {
+    while (!done) this->say(lease.run, "x");
+  });
+  for (int i = 0; i < 20; ++i) {
+    auto heard = std::make_unique<std::int64_t>(0);
+    this->store().on_event([&seq = *heard](const JobId&, const TraceEvent& event) { seq = event.seq; });
+    this->store().on_event({});
+  }
+  done = true;
 }
 
 TYPED_TEST(StoredTrace, RefusesWritesFromItsListener) {
