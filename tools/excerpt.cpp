@@ -1,5 +1,7 @@
 #include "tools/excerpt.h"
 
+#include <algorithm>
+
 #include "orchestrator/base/text.h"
 
 namespace forge::tools {
@@ -23,21 +25,24 @@ std::string_view whole_lines_of_tail(std::string_view tail) {
   return newline == std::string_view::npos || newline + 1 == tail.size() ? tail : tail.substr(newline + 1);
 }
 
+/// Bytes of `raw` that `shown` does not show. Replacements are longer than what they stand for, so it may show "more".
+std::int64_t lost(const std::string& raw, const std::string& shown) {
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(raw.size()) - static_cast<std::int64_t>(shown.size()));
+}
+
 }  // namespace
 
+// Cleaned first and cut then: each byte that is no text becomes three, and the limit is on what the model gets.
 Excerpt excerpt_of(const sandbox::Captured& output) {
-  HeadTail cut;
-  if (!output.truncated()) {
-    cut = cut_middle(output.head + output.tail, kMaxShownBytes, kMaxShownLines, kHeadShare);
-  } else {
-    cut.head = cut_middle(whole_lines_of_head(output.head), kHeadBytes, kHeadLines, 100).head;
-    const HeadTail tail = cut_middle(whole_lines_of_tail(output.tail), kTailBytes, kTailLines, 0);
-    cut.tail = tail.cut_bytes > 0 ? tail.tail : tail.head;
-  }
   Excerpt excerpt;
-  excerpt.cut_bytes = output.bytes - static_cast<std::int64_t>(cut.head.size() + cut.tail.size());
-  excerpt.head = to_utf8(cut.head).text;
-  excerpt.tail = to_utf8(cut.tail).text;
+  if (!output.truncated()) {
+    const HeadTail cut = cut_middle(to_utf8(output.head + output.tail).text, kMaxShownBytes, kMaxShownLines, kHeadShare);
+    return {cut.head, cut.tail, static_cast<std::int64_t>(cut.cut_bytes)};
+  }
+  excerpt.head = cut_middle(to_utf8(whole_lines_of_head(output.head)).text, kHeadBytes, kHeadLines, 100).head;
+  const HeadTail tail = cut_middle(to_utf8(whole_lines_of_tail(output.tail)).text, kTailBytes, kTailLines, 0);
+  excerpt.tail = tail.cut_bytes > 0 ? tail.tail : tail.head;
+  excerpt.cut_bytes = output.cut_bytes + lost(output.head, excerpt.head) + lost(output.tail, excerpt.tail);
   return excerpt;
 }
 

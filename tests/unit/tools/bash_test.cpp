@@ -120,6 +120,16 @@ TEST(Bash, ShowsBytesThatAreNoTextAsReplacements) {
             "b\n");
 }
 
+TEST(Bash, ShowsNoMoreOfBinaryOutputThanOfText) {
+  Bench bench;
+  for (const char* command : {"head -c 40000 /dev/zero", "head -c 400000 /dev/zero"}) {
+    const ToolOutcome outcome = bench.call("bash", {{"command", command}});
+    EXPECT_TRUE(outcome.truncated);
+    EXPECT_LT(outcome.text.size(), kMaxShownBytes + 300) << command;
+    EXPECT_THAT(outcome.text, HasSubstr("the whole output is in /tmp/"));
+  }
+}
+
 TEST(Bash, NamesOutOfMemory) {
   Bench bench;
   bench.sandbox.failures.ended = sandbox::Ended::out_of_memory;
