@@ -53,6 +53,8 @@ struct LibraryStart {
     check("setting the mapped limit", git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, kMappedBytes));
     check("setting the open packs", git_libgit2_opts(GIT_OPT_SET_MWINDOW_FILE_LIMIT, kOpenPacks));
     check("setting the object limit", git_libgit2_opts(GIT_OPT_SET_PACK_MAX_OBJECT_SIZE, kObjectBytes));
+    // A transfer hashes all that comes in; hashing again with every read would make a checkout a third dearer. git does not either.
+    check("setting the hash check", git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0));
     // The switch is one per process and cannot follow a single open. Mirrors are ours; a local source was named by the operator, or lies
     // under a prefix that the operator allowed. Nothing is ever discovered, so no other directory is opened.
     check("setting the owner check", git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0));
