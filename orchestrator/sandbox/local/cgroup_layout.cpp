@@ -1,5 +1,6 @@
 #include "orchestrator/sandbox/local/cgroup_layout.h"
 
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,11 +84,25 @@ std::string parent_in(const Hierarchy& hierarchy, const CgroupFacts& facts, cons
   return facts.root && facts.writable(hierarchy.mount_point) ? hierarchy.mount_point : "";
 }
 
+std::string own_directory(const Hierarchy& hierarchy, const CgroupFacts& facts) { return directory_of(hierarchy, own_path(facts.own, "")); }
+
 bool offers_all(const CgroupFacts& facts, const std::string& directory) {
   const std::vector<std::string> offered = split(trim(facts.read(directory + "/cgroup.controllers")), ' ');
   const std::array<const char*, 3> needed{"memory", "pids", "cpu"};
   return std::all_of(needed.begin(), needed.end(),
                      [&](const char* name) { return std::find(offered.begin(), offered.end(), name) != offered.end(); });
+}
+
+/// The v2 directory that offers every controller, or "".
+std::string v2_parent(const Hierarchy& hierarchy, const CgroupFacts& facts, const std::string& parent) {
+  const std::string own = own_directory(hierarchy, facts);
+  std::vector<std::string> candidates{own};
+  if (facts.root) candidates = facts.delegated(own) ? std::vector{own, hierarchy.mount_point} : std::vector{hierarchy.mount_point, own};
+  if (!parent.empty()) candidates = {hierarchy.mount_point + parent};
+  for (const std::string& candidate : candidates) {
+    if (facts.writable(candidate) && offers_all(facts, candidate)) return candidate;
+  }
+  return {};
 }
 
 std::string explain(const CgroupLayout& layout, bool any) {
@@ -118,8 +133,11 @@ CgroupLayout find_layout(const CgroupFacts& facts, const std::string& parent) {
       if (has_controller(hierarchy, "cpu")) layout.cpu = parent_in(hierarchy, facts, "cpu", parent);
       continue;
     }
-    layout.unified = parent_in(hierarchy, facts, "", parent);
-    if (layout.unified.empty() || !offers_all(facts, layout.unified)) continue;
+    layout.unified = v2_parent(hierarchy, facts, parent);
+    if (layout.unified.empty()) {
+      layout.unified = parent_in(hierarchy, facts, "", parent);  // good for the atomic kill beside v1
+      continue;
+    }
     layout.kind = CgroupKind::v2;
     layout.memory = layout.pids = layout.cpu = layout.unified;
     return layout;
@@ -142,7 +160,13 @@ CgroupFacts read_cgroup_facts() {
           .own = whole("/proc/self/cgroup"),
           .root = ::geteuid() == 0,
           .writable = [](const std::string& directory) { return ::access(directory.c_str(), W_OK | X_OK) == 0; },
-          .read = whole};
+          .read = whole,
+          .delegated =
+              [](const std::string& directory) {
+                char mark = 0;
+                return ::getxattr(directory.c_str(), "user.delegate", &mark, 1) == 1 ||
+                       ::getxattr(directory.c_str(), "trusted.delegate", &mark, 1) == 1;
+              }};
 }
 
 }  // namespace forge::sandbox::local

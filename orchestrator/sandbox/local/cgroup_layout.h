@@ -26,10 +26,12 @@ struct CgroupFacts {
   std::string own;
   bool root = false;
   std::function<bool(const std::string& directory)> writable;
-  std::function<std::string(const std::string& file)> read;  ///< "" when there is none
+  std::function<std::string(const std::string& file)> read;     ///< "" when there is none
+  std::function<bool(const std::string& directory)> delegated;  ///< systemd marked it as somebody else's to divide (Delegate=yes)
 };
 
-/// The directories for new groups: below the group of this process where that can be written; as root also at the top of the hierarchy.
+/// The directories for new groups: below the group of this process where that can be written; as root also at the top of the hierarchy,
+/// and under v2 there first unless the own group was delegated: a session's group is not ours to divide.
 /// `parent` names a directory below the top of each hierarchy instead ("/forge"); empty: as said. Pure.
 CgroupLayout find_layout(const CgroupFacts& facts, const std::string& parent = {});
 CgroupFacts read_cgroup_facts();

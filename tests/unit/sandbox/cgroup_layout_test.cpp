@@ -25,7 +25,8 @@ CgroupFacts facts(const std::string& mounts, const std::string& own, std::set<st
           .own = own,
           .root = root,
           .writable = [writable = std::move(writable)](const std::string& directory) { return writable.count(directory) != 0; },
-          .read = [controllers](const std::string& file) { return file.ends_with("cgroup.controllers") ? controllers + "\n" : ""; }};
+          .read = [controllers](const std::string& file) { return file.ends_with("cgroup.controllers") ? controllers + "\n" : ""; },
+          .delegated = [](const std::string& directory) { return directory.find("delegated") != std::string::npos; }};
 }
 
 TEST(CgroupLayout, TakesTheOwnGroupInEachV1Hierarchy) {
@@ -56,6 +57,14 @@ TEST(CgroupLayout, UsesOneDirectoryUnderV2) {
   EXPECT_EQ(layout.memory, own);
   EXPECT_EQ(layout.pids, own);
   EXPECT_EQ(layout.cpu, own);
+}
+
+TEST(CgroupLayout, AsRootDividesASessionsGroupOnlyWhenItWasDelegated) {
+  const std::string top = "/sys/fs/cgroup";
+  EXPECT_EQ(find_layout(facts(kV2Mount, "0::/session-1.scope\n", {top, top + "/session-1.scope"}, true)).unified, top);
+  EXPECT_EQ(find_layout(facts(kV2Mount, "0::/delegated.service\n", {top, top + "/delegated.service"}, true)).unified,
+            top + "/delegated.service");
+  EXPECT_EQ(find_layout(facts(kV2Mount, "0::/x\n", {top + "/x"}, true)).unified, top + "/x") << "a container whose top is read-only";
 }
 
 TEST(CgroupLayout, HasNoLimitsWhereAV2DirectoryLacksAController) {
