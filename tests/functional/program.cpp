@@ -13,15 +13,14 @@ namespace {
 // What a killed program left running may hold its pipes open; nobody waits for that.
 constexpr auto kLastWords = std::chrono::seconds(5);
 
-struct Heard {
-  std::string out;
-  std::string err;
-  int open = 2;  ///< pipes that have not ended
-};
-
 }  // namespace
 
 struct Program::State {
+  struct Heard {
+    std::string out;
+    std::string err;
+    int open = 2;  ///< pipes that have not ended
+  };
   UniqueFd out_end;
   UniqueFd err_end;
   Guarded<Heard> heard;
@@ -73,8 +72,8 @@ Program::Program(SpawnOptions options, const std::string& input) : state_(std::m
   state_->out_end = std::move(out.read);
   state_->err_end = std::move(err.read);
   State& state = *state_;
-  state.out_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.out_end.get(), &Heard::out, token); });
-  state.err_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.err_end.get(), &Heard::err, token); });
+  state.out_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.out_end.get(), &Program::State::Heard::out, token); });
+  state.err_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.err_end.get(), &Program::State::Heard::err, token); });
   if (!input.empty()) write_all(in.write.get(), input, patience());
 }
 
@@ -89,14 +88,14 @@ Program::Program(Program&&) noexcept = default;
 
 pid_t Program::pid() const { return state_->child->pid(); }
 void Program::signal(int number) { state_->child->signal(number); }
-std::string Program::wait_out(std::string_view text) { return state_->wait_for(&Heard::out, text); }
-std::string Program::wait_err(std::string_view text) { return state_->wait_for(&Heard::err, text); }
+std::string Program::wait_out(std::string_view text) { return state_->wait_for(&Program::State::Heard::out, text); }
+std::string Program::wait_err(std::string_view text) { return state_->wait_for(&Program::State::Heard::err, text); }
 
 Said Program::wait() {
   Said said;
   said.exit = state_->child->wait(patience());
   auto locked = state_->heard.lock();
-  locked.wait_until({}, SteadyClock::now() + kLastWords, [](const Heard& now) { return now.open == 0; });
+  locked.wait_until({}, SteadyClock::now() + kLastWords, [](const Program::State::Heard& now) { return now.open == 0; });
   said.out = locked->out;
   said.err = locked->err;
   return said;

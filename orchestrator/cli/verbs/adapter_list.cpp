@@ -10,9 +10,9 @@
 namespace forge::cli {
 namespace {
 
-int list_adapters(Context& context, bool json) {
+int list_adapters(Context& context, bool as_json) {
   const auto rows = context.services.probe_adapters(context.stop);
-  if (json) {
+  if (as_json) {
     nlohmann::json items = nlohmann::json::array();
     for (const auto& row : rows)
       items.push_back({{"name", row.name}, {"usable", row.available}, {"detail", row.detail}, {"remedy", row.remedy}});
