@@ -23,14 +23,14 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Of no known shape, so that only knowing the value itself can redact it.
-constexpr const char* kModelKey = "canary-of-the-model-0123456789abcdef";
-constexpr const char* kGitToken = "canary.of.the.git.server.0123456789";
+constexpr const char* kCanaryKey = "canary-of-the-model-0123456789abcdef";
+constexpr const char* kCanaryToken = "canary.of.the.git.server.0123456789";
 constexpr const char* kHeader = "canary-of-a-header-0123456789";
 
 /// Names of the canaries that `text` holds.
 std::string canaries_in(const std::string& text) {
   std::string found;
-  for (const char* canary : {kModelKey, kGitToken, kHeader})
+  for (const char* canary : {kCanaryKey, kCanaryToken, kHeader})
     if (text.find(canary) != std::string::npos) found += std::string(canary) + " ";
   return found;
 }
@@ -48,20 +48,20 @@ class Secrets : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string why = test::GitHttpServer::missing(); !why.empty()) GTEST_SKIP() << why;
-    git_ = std::make_unique<test::GitHttpServer>(test::GitHttpServer::Options{.username = "x-access-token", .password = kGitToken});
+    git_ = std::make_unique<test::GitHttpServer>(test::GitHttpServer::Options{.username = "x-access-token", .password = kCanaryToken});
     repo_.git({"push", "--quiet", git_->make_repository("app.git").string(), "main"});
     forge_.set("FORGE_REPOSITORIES__ALLOW_LOCAL", "/tmp," + repo_.path().parent_path().string());
-    test::write_file(forge_.file("git-token"), std::string(kGitToken) + "\n");
+    test::write_file(forge_.file("git-token"), std::string(kCanaryToken) + "\n");
     fs::permissions(forge_.file("git-token"), fs::perms::owner_read | fs::perms::owner_write);
     forge_.configure("[git.credentials.\"" + git_->authority() + "\"]\ntoken_file = \"" + forge_.file("git-token").string() +
                      "\"\n[models.providers.anthropic]\nheaders = { \"x-corp-token\" = \"" + kHeader + "\" }\n");
     // The agent says and prints what it cannot know, as if it had found a leak.
-    json steps = runs("echo y > y; echo the key is " + std::string(kModelKey) + ".; printf canary.of.; printf the.git.server.0123456789");
-    steps[0]["text"] = std::string("I found ") + kModelKey + " and " + kHeader;
-    steps[0]["thinking"] = std::string("Is it ") + kGitToken + "?";
-    steps[1]["text"] = std::string("Done with ") + kModelKey;
+    json steps = runs("echo y > y; echo the key is " + std::string(kCanaryKey) + ".; printf canary.of.; printf the.git.server.0123456789");
+    steps[0]["text"] = std::string("I found ") + kCanaryKey + " and " + kHeader;
+    steps[0]["thinking"] = std::string("Is it ") + kCanaryToken + "?";
+    steps[1]["text"] = std::string("Done with ") + kCanaryKey;
     model_ = std::make_unique<test::ModelServer>(steps.dump());
-    forge_.set("ANTHROPIC_API_KEY", kModelKey);
+    forge_.set("ANTHROPIC_API_KEY", kCanaryKey);
     forge_.set("ANTHROPIC_BASE_URL", model_->url());
   }
   /// Command lines and environments of everything below Forge, and its own command line.

@@ -137,7 +137,7 @@ TEST_F(CliTest, RunSaysWhyItFailed) {
   script.job.last_run->findings = {"fifo: pipe: left out"};
   script.job.last_run->unenforced = {"memory: no cgroup"};
   script.job.last_run->cost_nano_usd = std::nullopt;
-  EXPECT_EQ(run({"run", "--task", "t"}), 1);
+  EXPECT_EQ(run({"run", "--repo", "/srv/app", "--task", "t"}), 1);
   test::expect_golden("tests/unit/cli/golden/run_failed.out.txt", out);
 }
 
