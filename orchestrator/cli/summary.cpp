@@ -115,7 +115,7 @@ std::string pad_left(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-std::string short_id(const JobId& id) { return id.str().substr(0, 10); }
+std::string short_id(const JobId& id) { return id.str().substr(0, kShortIdLength); }
 
 std::string grouped_digits(std::int64_t number) {
   std::string digits = std::to_string(number);

@@ -45,7 +45,6 @@ static_assert(kReasons.size() == static_cast<std::size_t>(Reason::interrupted) +
 /// Leaving the straight way: back to the queue when the lease is void or the service drains, or an end without a result.
 constexpr bool gives_up(JobState to) { return to == JobState::queued || to == JobState::failed || to == JobState::cancelled; }
 
-constexpr std::size_t kBranchIdLength = 10;
 constexpr std::size_t kDefaultTitleCharacters = 72;
 
 /// The first `count` characters of valid UTF-8.
@@ -102,7 +101,7 @@ JobState state_of(Reason reason) {
 std::string_view explain(Reason reason) { return kReasons.at(static_cast<std::size_t>(reason)).sentence; }
 
 std::string branch_name(const JobId& job, int run_number) {
-  return "forge/" + job.str().substr(0, kBranchIdLength) + "-" + std::to_string(run_number);
+  return "forge/" + job.str().substr(0, kShortIdLength) + "-" + std::to_string(run_number);
 }
 
 std::string default_title(std::string_view task) {

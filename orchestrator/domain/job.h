@@ -124,6 +124,8 @@ struct Job {
   std::optional<Run> last_run;         ///< nothing while `created`
 };
 
+/// Characters of a job's id that branches and lists show. No two jobs of a store share them.
+inline constexpr std::size_t kShortIdLength = 10;
 /// "forge/<first 10 of the job id>-<run number>"
 std::string branch_name(const JobId& job, int run_number);
 /// First line of the task, at most 72 characters.

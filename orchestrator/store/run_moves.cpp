@@ -18,6 +18,19 @@ std::vector<std::string> clean_texts(const std::vector<std::string>& texts, cons
   return clean;
 }
 
+/// Ten characters are the millisecond alone: a second job of the same one would get the first one's branch. It borrows a later one.
+JobId fresh_job_id(WriteScope& scope) {
+  for (std::int64_t ms = scope.now_ms;; ++ms) {
+    auto id = new_id<JobId>(ms);
+    const std::string shown = id.str().substr(0, kShortIdLength);
+    const bool taken = scope.main.query("SELECT 1 FROM jobs WHERE id >= :from AND id < :to LIMIT 1")
+                           .bind(":from", shown)
+                           .bind(":to", shown + "~")  // after every character of an id
+                           .step();
+    if (!taken) return id;
+  }
+}
+
 }  // namespace
 
 void RunMoves::record(WriteScope& scope, const RunId& run, const TraceData& data) const {
@@ -25,7 +38,7 @@ void RunMoves::record(WriteScope& scope, const RunId& run, const TraceData& data
 }
 
 JobId RunMoves::insert_job(WriteScope& scope, const JobSpec& spec, const std::string& created_by, bool queued) const {
-  auto id = new_id<JobId>(scope.now_ms);
+  auto id = fresh_job_id(scope);
   scope.main
       .query(R"sql(
           INSERT INTO jobs (id, repository, spec, created_by, created_ms, state)

@@ -50,7 +50,7 @@ TEST_F(Verbs, WorkBesideARunWithoutAServer) {
   const json second = forge_.json({"run", "--repo", repo_.str(), "--task", "quick", "--json", "--model", quick});
   EXPECT_EQ(second.at("state"), "succeeded");
 
-  Program follower = forge_.start({"show", job.substr(0, 8), "--follow"});
+  Program follower = forge_.start({"show", job.substr(0, 10), "--follow"});
   follower.wait_err("running");
   EXPECT_THAT(forge_.forge({"serve"}).err, StartsWith("forge: another process owns the data directory " + forge_.data().string()));
   const Said cancelled = forge_.forge({"cancel", job.substr(0, 10)});
@@ -105,7 +105,7 @@ TEST_F(Verbs, RunThroughAServerBehavesAsWithoutOne) {
   const std::string model = forge_.steps(runs("echo z > z"));
   const Said refused = forge_.forge({"run", "--repo", repo_.str(), "--task", "x", "--model", model, "--server", server.url()});
   EXPECT_EQ(refused.status(), 2);
-  EXPECT_THAT(refused.err, HasSubstr("Authorization"));
+  EXPECT_THAT(refused.err, HasSubstr("give a token with --token or FORGE_TOKEN"));
   forge_.set("FORGE_TOKEN", server.token("operator", "ci"));
   const json remote = forge_.json({"run", "--repo", repo_.str(), "--task", "x", "--json", "--model", model, "--server", server.url()});
   EXPECT_EQ(remote.at("state"), "succeeded");

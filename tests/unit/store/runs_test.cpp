@@ -15,6 +15,12 @@ template <typename Backend>
 class StoredRuns : public StoreTest<Backend> {};
 TYPED_TEST_SUITE(StoredRuns, Backends);
 
+TYPED_TEST(StoredRuns, OfTwoJobsNeverShareABranch) {
+  std::set<std::string> branches;
+  for (int i = 0; i < 50; ++i) branches.insert(branch_name(this->queued().id, 1));
+  EXPECT_THAT(branches, SizeIs(50));
+}
+
 TYPED_TEST(StoredRuns, AreHandedOutOldestFirst) {
   const Job first = this->queued();
   const Job second = this->queued();
