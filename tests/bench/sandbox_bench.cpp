@@ -151,7 +151,9 @@ void compare_cold(std::ostream& out, SandboxDriver& limited, SandboxDriver& unli
 std::string pid_of(const std::string& text) {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
-    std::string line((std::istreambuf_iterator<char>(file)), {});
+    std::ostringstream text_of_file;
+    text_of_file << file.rdbuf();
+    std::string line = text_of_file.str();
     std::replace(line.begin(), line.end(), '\0', ' ');
     if (line == text + " ") return entry.path().filename().string();
   }

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "orchestrator/base/process.h"
 #include "tests/unit/sandbox/local_fixture.h"
@@ -18,7 +18,9 @@ using testing::IsEmpty;
 
 std::string whole(const fs::path& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // a process that ends meanwhile reads as nothing
+  return text.str();
 }
 
 /// Host pids whose command line holds `text`.
