@@ -153,7 +153,10 @@ std::string shown_of_children() {
     if (!std::filesystem::is_regular_file(stat, gone)) continue;
     std::string text;
     std::getline(std::ifstream(stat), text);
-    if (text.find(") S " + std::to_string(::getpid()) + " ") == std::string::npos) continue;
+    // "pid (name) state parent ...": whatever the state is at this moment.
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos || !text.substr(std::min(text.size(), name_end + 4)).starts_with(std::to_string(::getpid()) + " "))
+      continue;
     for (const char* name : {"/cmdline", "/environ"}) {
       std::ifstream in(entry.path().string() + name, std::ios::binary);
       shown.append(std::istreambuf_iterator<char>(in), {});
