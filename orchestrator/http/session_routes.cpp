@@ -30,7 +30,7 @@ json to_json(const AccessSession& session) {
 
 /// Makes a session and returns the cookie's secret.
 std::string open_session(Services& services, const std::string& principal, Role role, const TokenId& token) {
-  const std::string secret = crypto::random_token(kSecretBytes);
+  std::string secret = crypto::random_token(kSecretBytes);
   const std::int64_t now_ms = services.parts.clock.now_ms();
   services.parts.access.add_session({.id = new_id_text(now_ms),
                                      .secret_hash = hash_secret(secret),

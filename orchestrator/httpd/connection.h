@@ -24,6 +24,7 @@ class Census {
   using Ticket = std::shared_ptr<void>;
   /// Nothing when a cap is reached. Empty and loopback addresses count only towards the whole: a proxy stands behind them.
   Ticket enter(const std::string& address);
+  /// Tickets out at this moment.
   std::size_t size();
 
  private:
@@ -33,9 +34,11 @@ class Census {
   };
   std::size_t most_;
   std::size_t most_per_address_;
+  // Shared with the tickets: a connection may outlive the census by a moment when the server goes down.
   std::shared_ptr<Guarded<Counts>> counts_ = std::make_shared<Guarded<Counts>>();
 };
 
+/// One client's socket, with what was read from it and not yet understood.
 struct Connection {
   UniqueFd socket;  ///< non-blocking
   std::shared_ptr<const ListenerInfo> listener;
@@ -61,7 +64,7 @@ class WorkQueue {
   bool push(std::unique_ptr<Connection>& connection);
   /// Waits; null when `token` was stopped.
   std::unique_ptr<Connection> pop(const std::stop_token& token);
-  /// A worker is done with what it popped.
+  /// A worker is done with what it popped; call it after the connection was given back.
   void done();
   /// Waits until nothing is queued or being served. False when `stop` ended the wait.
   bool wait_idle(const Stop& stop);

@@ -10,7 +10,7 @@ namespace forge::httpd {
 namespace {
 
 /// The reader thread's loop: asks sources for stored events, without the lock.
-void read_for_streams(const std::stop_token& token, const HubOptions& options, Guarded<HubState>& state, const HubBell& bell, Log& log) {
+void read_for_streams(const std::stop_token& token, const HubOptions& options, Guarded<HubState>& state, const Bell& bell, Log& log) {
   while (true) {
     HubStreamPtr stream;
     std::int64_t after = 0;
@@ -20,7 +20,9 @@ void read_for_streams(const std::stop_token& token, const HubOptions& options, G
       stream = std::move(locked->to_read.front());
       locked->to_read.pop_front();
       after = stream->last_seq;
+      stream->seen_before_read = stream->seen_seq;
     }
+    // Outside the lock: the store may take its time, and publishers must not wait for it.
     EventSource::Batch batch;
     bool failed = false;
     try {
@@ -41,6 +43,7 @@ void read_for_streams(const std::stop_token& token, const HubOptions& options, G
 
 }  // namespace
 
+// In the order of their lives: the threads use all that stands above them.
 struct EventHub::Parts {
   Parts(const HubOptions& given, Log& log_)
       : options(given),
@@ -52,7 +55,7 @@ struct EventHub::Parts {
   HubOptions options;
   Log& log;
   Guarded<HubState> state;
-  HubBell bell;
+  Bell bell;
   HubWriter writer;
   std::jthread writing;
   std::jthread reading;
@@ -71,6 +74,7 @@ bool EventHub::adopt(UniqueFd socket, EventStream stream) {
   added->socket = std::move(socket);
   added->spec = std::move(stream);
   added->last_seq = added->spec.after;
+  // A new stream is `behind`: even with nothing stored, one look at the source is what makes going live free of gaps.
   state->streams.emplace(added->id, added);
   state->topics[added->spec.topic].insert(added);
   state->arrived.push_back(added);
@@ -113,6 +117,7 @@ std::size_t EventHub::dropped() const { return parts_->state.lock()->dropped; }
 void EventHub::stop(const Stop& stop) {
   {
     auto state = parts_->state.lock();
+    // The cap on the ring does not hold for the farewell, which is small and the last thing.
     state->stopping = true;
     for (const auto& [id, stream] : state->streams) {
       if (stream->phase == HubStream::Phase::ending) continue;

@@ -32,15 +32,22 @@ class SocketBody final : public BodyWriter {
       : fd_(fd), chunked_(minor_version == 1), stop_(std::move(stop)), per_piece_(per_piece) {}
   void write(std::string_view piece) override {
     if (piece.empty()) return;  // an empty chunk would end the body
-    const Stop stop = stop_.shorter(per_piece_);
-    if (!chunked_) return send_all(fd_, piece, stop);
-    send_all(fd_, fmt::format("{:x}\r\n{}\r\n", piece.size(), piece), stop);
+    put(chunked_ ? fmt::format("{:x}\r\n{}\r\n", piece.size(), piece) : std::string(piece));
   }
   void finish() {
-    if (chunked_) send_all(fd_, "0\r\n\r\n", stop_.shorter(per_piece_));
+    if (chunked_) put("0\r\n\r\n");
   }
+  /// Tells an error of the client's connection from one of whoever writes the body.
+  bool client_is_gone() const { return client_is_gone_; }
 
  private:
+  void put(std::string_view bytes) {
+    client_is_gone_ = true;  // unless the next line returns
+    send_all(fd_, bytes, stop_.shorter(per_piece_));
+    client_is_gone_ = false;
+  }
+
+  bool client_is_gone_ = false;
   int fd_;
   bool chunked_;
   Stop stop_;
@@ -59,6 +66,8 @@ bool has_body(int status) { return status != 204 && status != 304; }
 
 }  // namespace
 
+// "no-store" unless the answer says otherwise: what the API tells belongs to the one who asked. "nosniff": what came out of a sandbox
+// is never to be taken for a page.
 std::string response_head(const Response& response, std::optional<std::size_t> length, const std::string& framing) {
   const auto status = static_cast<Poco::Net::HTTPResponse::HTTPStatus>(response.status);
   std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, Poco::Net::HTTPResponse::getReasonForStatus(status),
@@ -105,6 +114,7 @@ std::optional<Refusal> Exchange::understand() {
 }
 
 Response Exchange::respond() {
+  // The order is the point: nothing is looked up for a foreign Host, no body is read from one who may not send it.
   try {
     if (const auto refusal = understand()) return refusal_response(*refusal);
     site_.screen(request_);
@@ -134,6 +144,7 @@ std::optional<Refusal> Exchange::read_body() {
         ErrorCode::limit_exceeded,
         route_->body_bytes == 0 ? "this path takes no body" : fmt::format("the body is larger than {} bytes", route_->body_bytes),
         {}};
+  // A client that waits for the 100 has sent nothing yet; one that did not wait needs none.
   std::string& received = connection_.received;
   if (head_.expects_continue && received.empty())
     send_all(connection_.socket.get(), "HTTP/1.1 100 Continue\r\n\r\n", stop_.shorter(options_.write_deadline));
@@ -157,6 +168,7 @@ std::optional<Refusal> Exchange::read_body() {
 Next Exchange::send(Response response) {
   if (response.events && !hub_.has_room()) response = refusal_response({503, ErrorCode::busy, "too many event streams", {}});
   status_ = response.status;
+  // A body that was refused unread still stands in the stream, and the next request behind it cannot be found: the connection ends.
   const bool bare = request_.method == Method::head || !has_body(response.status);
   try {
     if (response.events && !bare) return hand_to_hub(std::move(response));
@@ -180,8 +192,14 @@ Next Exchange::write_streamed(const Response& response) {
   const int fd = connection_.socket.get();
   send_all(fd, response_head(response, {}, framing + (keep ? "" : "Connection: close\r\n")), stop_.shorter(options_.write_deadline));
   SocketBody body(fd, request_.minor_version, stop_, options_.write_deadline);
-  response.writer(body, stop_);
-  body.finish();
+  try {
+    response.writer(body, stop_);
+    body.finish();
+  } catch (const std::exception& e) {
+    // The head is sent, so the client can be told only by a body that has no end; the site still hears why.
+    if (!body.client_is_gone()) site_.failure(request_, e);
+    return Next::close;
+  }
   return keep ? Next::keep : Next::linger;
 }
 

@@ -17,9 +17,13 @@ class Exchange {
   Next run();
 
  private:
+  /// Takes the head off the connection and fills `request_`.
   std::optional<Refusal> understand();
+  /// The answer, whatever happens: a refusal of the guard, the handler's, or the site's words for an error.
   Response respond();
+  /// The whole body into `request_`, when the route takes one that long.
   std::optional<Refusal> read_body();
+  /// Writes the answer and says what becomes of the connection.
   Next send(Response response);
   Next write_streamed(const Response& response);
   Next hand_to_hub(Response response);
@@ -32,7 +36,7 @@ class Exchange {
   RequestHead head_;
   Request request_;
   const Route* route_ = nullptr;
-  bool body_read_ = false;  ///< the connection stands at the begin of the next request
+  bool body_read_ = false;  ///< only then may the connection be kept: the connection stands at the begin of the next request
   int status_ = 0;
 };
 

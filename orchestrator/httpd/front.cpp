@@ -127,6 +127,8 @@ void Front::obey() {
   if (todo.drain && !draining_) start_draining();
 }
 
+// Lingering is what makes an early answer arrive: closing while the client still sends would reset the connection, and a reset throws
+// away what was not read yet, our answer with it.
 void Front::take_back(std::unique_ptr<Connection> connection, Next next) {
   const int fd = connection->socket.get();
   if (next == Next::linger) {
@@ -155,7 +157,7 @@ void Front::accept_from(Listener& listener) {
   }
 }
 
-void Front::welcome(UniqueFd socket, std::string peer, const Listener& listener) {
+void Front::welcome(UniqueFd socket, const std::string& peer, const Listener& listener) {
   const int fd = socket.get();
   if (!peer.empty()) {
     const int on = 1;
@@ -163,7 +165,7 @@ void Front::welcome(UniqueFd socket, std::string peer, const Listener& listener)
   }
   auto connection =
       std::make_unique<Connection>(Connection{std::move(socket), listener.info, peer, census_.enter(peer), HeadScanner(options_.head), {}});
-  const bool counted = connection->ticket != nullptr;
+  const bool counted = connection->ticket != nullptr;  // the ticket lives in the connection and leaves with it
   // Those over the cap are told so, but not in any number: lingering takes a descriptor too.
   if (!counted && connections_.size() >= options_.max_connections + kTurnedAwayAtOnce) return;
   park(std::move(connection), Phase::idle);
@@ -210,6 +212,7 @@ void Front::advance(int fd) {
   Parked& parked = at->second;
   Connection& connection = *parked.connection;
   if (connection.received.empty()) return;
+  // Bytes may be here without an event: a client may send its next request before it has our answer.
   if (auto refusal = connection.scanner.scan(connection.received)) return refuse(at, *refusal);
   if (connection.scanner.head_bytes() != 0) return dispatch(at);
   if (parked.phase == Phase::head) return;
@@ -218,6 +221,7 @@ void Front::advance(int fd) {
 }
 
 void Front::dispatch(Connections::iterator at) {
+  // Out of epoll before a worker has it: from there on until give_back() the connection is the worker's alone.
   if (draining_) return refuse(at, overloaded("the server is stopping"));
   std::unique_ptr<Connection> connection = unpark(at);
   if (queue_.push(connection)) return;
@@ -244,6 +248,7 @@ void Front::discard(Connections::iterator at) {
 
 void Front::expire() {
   const auto now = SteadyClock::now();
+  // All of them are looked at, and not a heap kept: this runs once per due deadline, and a few thousand comparisons are microseconds.
   next_deadline_ = SteadyClock::time_point::max();
   std::vector<int> overdue;
   for (const auto& [fd, parked] : connections_) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "orchestrator/base/guarded.h"
+#include "orchestrator/httpd/bell.h"
 #include "orchestrator/httpd/connection.h"
-#include "orchestrator/httpd/hub_state.h"
 #include "orchestrator/httpd/server.h"
 
 /// Private to httpd.
@@ -26,9 +26,10 @@ class Front {
   ~Front();
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
+  /// The thread's loop, until `token` is stopped and wake() was called.
   void run(const std::stop_token& token);
 
-  // From any thread.
+  // From any thread: noted, and done by the front thread, which alone touches what is parked.
   std::uint64_t add_listener(Listener listener);
   void remove_listener(std::uint64_t id);
   void give_back(std::unique_ptr<Connection> connection, Next next);
@@ -39,12 +40,18 @@ class Front {
   void close_all();
 
  private:
-  enum class Phase { idle, head, linger };
+  /// Why a connection is parked, which says what its deadline means.
+  enum class Phase {
+    idle,    ///< nothing received of the next request; closed without a word
+    head,    ///< a head is on its way; overdue, it is answered with 408
+    linger,  ///< answered for the last time; what still comes is forgotten
+  };
   struct Parked {
     std::unique_ptr<Connection> connection;
     Phase phase = Phase::idle;
     SteadyClock::time_point deadline;
   };
+  /// What other threads asked for.
   struct Commands {
     std::vector<std::pair<std::uint64_t, Listener>> added;
     std::vector<std::uint64_t> removed;
@@ -52,24 +59,31 @@ class Front {
     std::uint64_t next_listener = 1;
     bool drain = false;
   };
-  using Connections = std::unordered_map<int, Parked>;
+  using Connections = std::unordered_map<int, Parked>;  ///< by descriptor
 
   void obey();
+  /// A worker is done with a connection that may serve more, or has its last bytes on the way.
   void take_back(std::unique_ptr<Connection> connection, Next next);
   void accept_from(Listener& listener);
-  void welcome(UniqueFd socket, std::string peer, const Listener& listener);
+  void welcome(UniqueFd socket, const std::string& peer, const Listener& listener);
+  /// Puts a connection under watch until bytes or its deadline come.
   void park(std::unique_ptr<Connection> connection, Phase phase);
+  /// Takes it out again; dropping the result closes it.
+  std::unique_ptr<Connection> unpark(Connections::iterator at);
   void on_readable(int fd);
   /// Looks at what was received: hands on a complete head, refuses a bad one, waits otherwise.
   void advance(int fd);
+  /// To the workers, or away with 503 when too many wait already.
   void dispatch(Connections::iterator at);
+  /// Answers by itself, without a worker, and lets the connection linger.
   void refuse(Connections::iterator at, const Refusal& refusal);
   void discard(Connections::iterator at);
-  std::unique_ptr<Connection> unpark(Connections::iterator at);
+  /// Ends what is overdue.
   void expire();
   void set_deadline(Parked& parked, std::chrono::milliseconds from_now);
   void close_listener(std::uint64_t id);
   void start_draining();
+  /// Stops accepting for a moment, because there is no descriptor left to accept into.
   void pause_listeners();
   void resume_listeners();
 
@@ -77,7 +91,7 @@ class Front {
   WorkQueue& queue_;
   Census& census_;
   Log& log_;
-  HubBell bell_;
+  Bell bell_;
   Guarded<Commands> commands_;
   UniqueFd epoll_;
   std::map<std::uint64_t, Listener> listeners_;

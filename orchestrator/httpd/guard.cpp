@@ -13,6 +13,7 @@ constexpr std::size_t kMostLengthDigits = 15;  // 999 TB: beyond any cap, and no
 
 Refusal bad(std::string message) { return {400, ErrorCode::invalid_argument, std::move(message), {}}; }
 
+/// Tab too: inside a value it has no use, and log readers take it for a separator.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 /// RFC 9110 token characters.
@@ -30,6 +31,7 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
+/// Exactly "METHOD SP target SP version". Only the origin form: an absolute target names a host a second time.
 std::optional<Refusal> read_request_line(std::string_view line, RequestHead& head) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
@@ -64,6 +66,7 @@ std::optional<Refusal> read_fields(std::string_view rest, const HeadLimits& limi
   return {};
 }
 
+/// Values of all fields of that name, in order: for those of which there may be one only, the count matters.
 std::vector<std::string_view> values_of(const RequestHead& head, std::string_view name) {
   std::vector<std::string_view> values;
   for (const Header& header : head.headers)
@@ -81,6 +84,7 @@ bool lists(const std::vector<std::string_view>& values, std::string_view member)
 
 bool takes_a_body(Method method) { return method == Method::post || method == Method::put || method == Method::patch; }
 
+/// Where the body ends. There must be one answer, and every program on the way must find the same.
 std::optional<Refusal> read_length(RequestHead& head) {
   const auto lengths = values_of(head, "content-length");
   const auto encodings = values_of(head, "transfer-encoding");
@@ -96,6 +100,7 @@ std::optional<Refusal> read_length(RequestHead& head) {
       return Refusal{411, ErrorCode::invalid_argument, "a body needs a Content-Length", "send Content-Length: 0 for none"};
     return {};
   }
+  // from_chars takes a minus for signed types and never a plus; anything behind the digits leaves `end` short.
   const std::string_view digits = lengths[0];
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), head.content_length);
   const bool all_digits = !digits.empty() && digits.size() <= kMostLengthDigits && digits[0] != '-' && error == std::errc();
@@ -104,6 +109,7 @@ std::optional<Refusal> read_length(RequestHead& head) {
   return {};
 }
 
+/// Host, what becomes of the connection, and whether the client waits for a 100.
 std::optional<Refusal> read_connection(RequestHead& head) {
   const auto hosts = values_of(head, "host");
   if (hosts.size() != 1 || hosts[0].empty()) return bad(hosts.size() > 1 ? "more than one Host" : "the Host header is missing");

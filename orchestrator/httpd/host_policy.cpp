@@ -27,6 +27,7 @@ Poco::URI parse_public_url(const std::string& text) {
   }
 }
 
+/// A port.
 bool all_digits(std::string_view text) {
   return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -55,6 +56,7 @@ void HostPolicy::check_host(const Request& request) const {
       .with_hint("set server.public_url to the address under which it is reached");
 }
 
+// An Origin has scheme and port, and both count: another program on another port of this machine is another site.
 bool HostPolicy::is_own_origin(const Request& request, std::string_view origin) const {
   if (!origin_.empty() && lower_ascii(origin) == origin_) return true;
   // Reached under a loopback name: the page came from the very address that the request goes to.
@@ -62,6 +64,7 @@ bool HostPolicy::is_own_origin(const Request& request, std::string_view origin) 
   return is_own_name(host) && is_loopback_name(host_of(host)) && lower_ascii(origin) == "http://" + lower_ascii(host);
 }
 
+// Strict rather than lenient: what is not plainly a name or an address gives "", which is nobody's.
 std::string host_of(std::string_view authority) {
   std::string_view host = authority;
   std::string_view port;

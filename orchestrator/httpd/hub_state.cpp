@@ -1,13 +1,11 @@
 #include "orchestrator/httpd/hub_state.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 
 namespace forge::httpd {
 
 bool HubState::append(const HubStreamPtr& stream, const Event& event, std::size_t ring_bytes) {
+  // An event larger than the ring goes alone: refusing it for ever would stop the stream there.
   const std::string text = frame(event);
   if (stream->buffered() != 0 && stream->buffered() + text.size() > ring_bytes) return false;
   stream->queued += text;
@@ -39,6 +37,7 @@ void HubState::remove(const HubStreamPtr& stream) {
 void HubState::deliver(const HubStreamPtr& stream, const EventSource::Batch& batch, std::size_t ring_bytes) {
   stream->reading = false;
   if (stream->phase != HubStream::Phase::behind) return;
+  // What does not fit is dropped here and read again when the ring has drained: `last_seq` says from where.
   for (const Event& event : batch.events)
     if (!append(stream, event, ring_bytes)) return want_read(stream, ring_bytes);
   if (batch.end) {
@@ -46,9 +45,10 @@ void HubState::deliver(const HubStreamPtr& stream, const EventSource::Batch& bat
     stream->phase = HubStream::Phase::ending;
     return mark_dirty(stream);
   }
-  const bool published_meanwhile = stream->seen_seq > stream->last_seq;
-  if (batch.more || (published_meanwhile && !batch.events.empty())) return want_read(stream, ring_bytes);
-  // Published and not stored cannot be waited for: the source would be asked for ever.
+  // Published while the source was being read: it may have looked just before. Published before, and still not among what is stored:
+  // that cannot be waited for, or the source would be asked for ever.
+  const bool missed = stream->seen_seq > stream->last_seq && stream->seen_seq > stream->seen_before_read;
+  if (batch.more || missed) return want_read(stream, ring_bytes);
   stream->last_seq = std::max(stream->last_seq, stream->seen_seq);
   stream->phase = HubStream::Phase::live;
 }
@@ -60,21 +60,6 @@ void HubState::publish(const HubStreamPtr& stream, const Event& event, std::size
   if (next && append(stream, event, ring_bytes) && !event.last) return;
   stream->phase = HubStream::Phase::behind;  // a gap, a full ring, or the end, which the source tells
   want_read(stream, ring_bytes);
-}
-
-HubBell::HubBell() : pipe_(make_pipe()) {
-  set_nonblocking(pipe_.read.get(), true);
-  set_nonblocking(pipe_.write.get(), true);
-}
-
-void HubBell::ring() const {
-  const char byte = 1;
-  [[maybe_unused]] const ssize_t written = ::write(pipe_.write.get(), &byte, 1);  // full = rung already
-}
-
-void HubBell::quiet() const {
-  std::array<char, 256> bytes{};
-  while (::read(pipe_.read.get(), bytes.data(), bytes.size()) > 0) continue;
 }
 
 }  // namespace forge::httpd

@@ -19,7 +19,7 @@ constexpr std::string_view kHeartbeat = ":\n\n";
 
 }  // namespace
 
-HubWriter::HubWriter(const HubOptions& options, Guarded<HubState>& state, const HubBell& bell, Log& log)
+HubWriter::HubWriter(const HubOptions& options, Guarded<HubState>& state, const Bell& bell, Log& log)
     : options_(options), state_(state), bell_(bell), log_(log), epoll_(checked_fd(::epoll_create1(EPOLL_CLOEXEC), "making an epoll")) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};  // stream ids begin at 1
   checked(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bell_.fd(), &event), "watching the bell");
@@ -60,6 +60,7 @@ void HubWriter::take_lists() {
     if (mine_.contains(stream->id)) flush(stream);
 }
 
+// The first bytes of a stream are sent by the worker that opened it; from here on this thread alone writes to the socket.
 void HubWriter::add_arrived(const HubStreamPtr& stream) {
   stream->progress = SteadyClock::now();
   mine_.emplace(stream->id, stream);
@@ -108,7 +109,7 @@ void HubWriter::on_event(std::uint64_t id, std::uint32_t events) {
   if (id == 0) return bell_.quiet();
   const auto found = mine_.find(id);
   if (found == mine_.end()) return;
-  const HubStreamPtr stream = found->second;
+  const HubStreamPtr stream = found->second;  // held: both calls below may remove it
   if ((events & EPOLLOUT) != 0) flush(stream);
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0 || !mine_.contains(id)) return;
   // Nothing is expected from the client but its end; what it sends is forgotten.
@@ -119,6 +120,7 @@ void HubWriter::on_event(std::uint64_t id, std::uint32_t events) {
 
 void HubWriter::tick() {
   const auto now = SteadyClock::now();
+  // A stream with bytes in its ring needs no heartbeat: either they flow, or it is stalled and a heartbeat would not get through.
   std::vector<HubStreamPtr> stalled;
   {
     auto state = state_.lock();

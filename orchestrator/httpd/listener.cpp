@@ -15,6 +15,7 @@
 namespace forge::httpd {
 namespace {
 
+// Connections that the kernel holds while the front thread is busy; beyond it clients see a delay, not a refusal.
 constexpr int kBacklog = 512;
 
 std::shared_ptr<const ListenerInfo> info(ListenerKind kind, std::string name) {
@@ -38,7 +39,7 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-/// Removes the socket file that a dead process left behind.
+/// Removes the socket file that a dead process left behind. Only a refused connection proves that: nothing else is taken for dead.
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -65,6 +66,7 @@ void bind_and_listen(const UniqueFd& socket, const sockaddr* address, socklen_t 
 Listener listen_tcp(const std::string& text) {
   const Poco::Net::SocketAddress address = parse_address(text);
   UniqueFd socket = checked_fd(::socket(address.af(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "making a socket");
+  // Connections of an earlier process that still wind down do not keep the port; a live listener does.
   const int on = 1;
   checked(::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), "setting SO_REUSEADDR");
   bind_and_listen(socket, address.addr(), address.length(), text);

@@ -14,6 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kMethods{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
 static_assert(kMethods.size() == static_cast<std::size_t>(Method::options) + 1);
 
+/// A line break in a value would begin a header, or a body, of somebody else's making.
 bool breaks_a_head(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }

@@ -27,11 +27,13 @@ std::optional<std::size_t> literals(const std::vector<std::string>& shape, const
   return count;
 }
 
+/// Two routes of one shape could not be told apart, whatever their parameters are called.
 bool same_shape(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const std::string& x, const std::string& y) { return x == y || (is_parameter(x) && is_parameter(y)); });
 }
 
+/// Whether the route answers this method, HEAD included.
 bool serves(const Route& route, Method method) {
   return route.method == method || (method == Method::head && route.method == Method::get && route.answers_head);
 }
@@ -51,6 +53,7 @@ void Router::add(Route route) {
 }
 
 Router::Match Router::match(Method method, const std::vector<std::string>& segments) const {
+  // All routes are tried: there are some forty, and a tree would save less than a request's parsing costs.
   Match match;
   std::optional<std::size_t> best;
   std::size_t at = 0;

@@ -11,6 +11,7 @@
 
 namespace forge::httpd {
 
+// In the order of their lives: the threads use all that stands above them.
 struct Server::Parts {
   Parts(const ServerOptions& given, Site& site_, EventHub& hub_, Log& log_)
       : options(given),
@@ -24,6 +25,7 @@ struct Server::Parts {
     for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back([this](const std::stop_token& token) { work(token); });
   }
 
+  /// A worker's loop.
   void work(const std::stop_token& token) {
     while (std::unique_ptr<Connection> connection = queue.pop(token)) {
       Next next = Next::close;
@@ -61,6 +63,7 @@ std::size_t Server::connections() const { return parts_->census.size(); }
 
 void Server::stop(const Stop& stop) {
   parts_->draining = true;
+  // Streams before requests: they hold no thread and could otherwise stay open as long as their clients like.
   parts_->front.drain();
   parts_->hub.stop(stop);
   parts_->queue.wait_idle(stop);

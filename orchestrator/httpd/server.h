@@ -14,6 +14,7 @@
 
 namespace forge::httpd {
 
+/// Each deadline bounds a whole step and not one read or write, so that a client which drips cannot stretch it.
 struct ServerOptions {
   std::size_t threads = 32;                         ///< handlers that run at once
   std::size_t max_connections = 4096;               ///< event streams not counted

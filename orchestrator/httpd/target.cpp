@@ -27,6 +27,7 @@ Refusal bad_escape() { return {400, ErrorCode::invalid_argument, "the target hol
 
 }  // namespace
 
+// Dots are left as they are: a segment ".." matches no route, and no path of a request ever names a file.
 std::variant<Target, Refusal> parse_target(std::string_view target) {
   const std::size_t mark = target.find('?');
   const std::string_view path = target.substr(0, mark);

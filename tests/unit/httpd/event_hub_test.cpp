@@ -1,6 +1,7 @@
 #include "orchestrator/httpd/event_hub.h"
 
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -8,6 +9,8 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/guarded.h"
 #include "tests/support/raw_http.h"
+#include "tests/unit/httpd/stored_events.h"
+#include "tests/unit/httpd/test_site.h"
 
 namespace forge::httpd {
 namespace {
@@ -16,48 +19,24 @@ using std::chrono::milliseconds;
 using test::RawClient;
 using testing::HasSubstr;
 
-/// Stored events of one topic, as the store would hold them: written first, published then.
-class Stored {
+class FailingSource final : public EventSource {
  public:
-  explicit Stored(std::size_t page = 3) : page_(page) {}
-  Event add(std::string data, bool last = false) {
-    auto events = events_.lock();
-    events->push_back({.seq = static_cast<std::int64_t>(events->size()) + 1, .name = {}, .data = std::move(data), .last = last});
-    events.notify_all();
-    return events->back();
-  }
-  EventSource::Batch after(std::int64_t seq) {
-    auto events = events_.lock();
-    EventSource::Batch batch;
-    for (const Event& event : *events) {
-      if (event.seq <= seq) continue;
-      if (batch.events.size() == page_) {
-        batch.more = true;
-        return batch;
-      }
-      batch.events.push_back(event);
-    }
-    if (!events->empty() && events->back().last) batch.end = Event{.seq = 0, .name = "end", .data = "{}"};
+  Batch after(std::int64_t) override { throw Error(ErrorCode::unavailable, "the store is away"); }
+};
+
+/// Looks at what is stored, and then takes its time: what is published meanwhile is not in the batch.
+class SlowSource final : public EventSource {
+ public:
+  SlowSource(Stored& stored, Gate& gate) : stored_(stored), gate_(gate) {}
+  Batch after(std::int64_t seq) override {
+    Batch batch = stored_.after(seq);
+    gate_.wait(Stop::after(std::chrono::seconds(8)));
     return batch;
   }
 
  private:
-  std::size_t page_;
-  Guarded<std::vector<Event>> events_;
-};
-
-class StoredSource final : public EventSource {
- public:
-  explicit StoredSource(Stored& stored) : stored_(stored) {}
-  Batch after(std::int64_t seq) override { return stored_.after(seq); }
-
- private:
   Stored& stored_;
-};
-
-class FailingSource final : public EventSource {
- public:
-  Batch after(std::int64_t) override { throw Error(ErrorCode::unavailable, "the store is away"); }
+  Gate& gate_;
 };
 
 struct Hub {
@@ -118,6 +97,30 @@ TEST(EventHub, JoiningWhileEventsHappenMissesNoneAndRepeatsNone) {
   std::vector<RawClient> clients;
   for (int i = 0; i < 20; ++i) clients.push_back(hub.stream());
   for (RawClient& client : clients) EXPECT_EQ(client.read_to_end(), numbered(1, kEvents) + "event: end\ndata: {}\n\n");
+}
+
+TEST(EventHub, WhatIsPublishedBetweenALookAtTheStoreAndItsResultIsNotLost) {
+  Gate gate;
+  Hub hub;
+  RawClient client = hub.stream_of(std::make_unique<SlowSource>(hub.stored, gate));
+  gate.await(1);
+  hub.happen("event 1");
+  gate.open();
+  EXPECT_EQ(client.read_bytes(numbered(1, 1).size()), numbered(1, 1));
+  hub.happen("event 2");
+  EXPECT_EQ(client.read_bytes(numbered(2, 2).size()), numbered(2, 2));
+}
+
+TEST(EventHub, WhatIsPublishedAndNeverStoredDoesNotHoldAStreamUp) {
+  Hub hub;
+  hub.stored.add("event 1");
+  RawClient client = hub.stream();
+  client.read_bytes(numbered(1, 1).size());
+  hub.hub.publish("job", {.seq = 7, .data = "not stored"});
+  // Those that come while the stream looks for the missing ones are not stored either, and pass it by; sooner or later one does not.
+  pollfd polled{client.fd(), POLLIN, 0};
+  for (std::int64_t seq = 8; ::poll(&polled, 1, 1) == 0; ++seq) hub.hub.publish("job", {.seq = seq, .data = "here"});
+  EXPECT_THAT(client.read_to("\n\n"), HasSubstr("data: here"));
 }
 
 TEST(EventHub, EndsWithTheEndThatTheSourceTells) {

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "tests/unit/httpd/stored_events.h"
 #include "tests/unit/httpd/test_site.h"
 
 namespace forge::httpd {
@@ -14,21 +15,16 @@ using test::RawClient;
 using test::RawResponse;
 using testing::HasSubstr;
 
-/// Nothing stored, nothing ends.
-class SilentSource final : public EventSource {
- public:
-  Batch after(std::int64_t) override { return {}; }
-};
-
-void add_stream_route(TestSite& site) {
-  site.add(Method::get, "/stream", [](const Request&, const Stop&) {
-    return event_stream({.topic = "t", .after = 0, .source = std::make_unique<SilentSource>(), .tags = {}});
+void add_stream_route(TestSite& site, Stored& stored) {
+  site.add(Method::get, "/stream", [&stored](const Request&, const Stop&) {
+    return event_stream({.topic = "t", .after = 0, .source = std::make_unique<StoredSource>(stored), .tags = {}});
   });
 }
 
 TEST(Streams, LeaveTheirThreadForTheHub) {
+  Stored stored;
   TestServer server({.threads = 1});
-  add_stream_route(server.site);
+  add_stream_route(server.site, stored);
   std::vector<RawClient> streams;
   for (int i = 0; i < 20; ++i) {
     streams.push_back(server.client());
@@ -41,13 +37,14 @@ TEST(Streams, LeaveTheirThreadForTheHub) {
   const Stop patience = Stop::after(seconds(8));
   while (server.hub.size() != 20) pause(milliseconds(1), patience);
   EXPECT_EQ(server.client().ask(get_request("/hello")).body, "hello");
-  server.hub.publish("t", {.seq = 1, .name = {}, .data = "news"});
+  server.hub.publish("t", stored.add("news"));
   for (RawClient& stream : streams) EXPECT_EQ(stream.read_to("\n\n"), "id: 1\ndata: news\n\n");
 }
 
 TEST(Streams, OverTheCapAreToldSo) {
+  Stored stored;
   TestServer server({}, {.max_streams = 1});
-  add_stream_route(server.site);
+  add_stream_route(server.site, stored);
   RawClient first = server.client();
   first.send(get_request("/stream"));
   first.read_to(":\n\n");
@@ -57,8 +54,9 @@ TEST(Streams, OverTheCapAreToldSo) {
 }
 
 TEST(Streams, HeadTellsTheTypeAndOpensNone) {
+  Stored stored;
   TestServer server;
-  add_stream_route(server.site);
+  add_stream_route(server.site, stored);
   RawClient client = server.client();
   EXPECT_EQ(client.ask("HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n", true).header("content-type"), "text/event-stream");
   EXPECT_EQ(server.hub.size(), 0U);
@@ -82,8 +80,9 @@ TEST(Stopping, AnswersWhatIsUnderWayAndTakesNothingNew) {
 }
 
 TEST(Stopping, EndsStreamsWithAFinalEvent) {
+  Stored stored;
   TestServer server;
-  add_stream_route(server.site);
+  add_stream_route(server.site, stored);
   RawClient stream = server.client();
   stream.send(get_request("/stream"));
   stream.read_to(":\n\n");
