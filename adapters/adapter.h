@@ -30,8 +30,8 @@ struct AgentResult {
 class AgentSession {
  public:
   virtual ~AgentSession() = default;
-  /// Works on `text` until the agent stops by itself or a limit ends it. Limits (turns, tokens, money) count over all prompts of the session.
-  /// Ends by a limit, a refusal or an API failure are results; throws only cancelled, timed_out and what breaks the sandbox.
+  /// Works on `text` until the agent stops by itself or a limit ends it. Limits (turns, tokens, money) count over all prompts of the
+  /// session. Ends by a limit, a refusal or an API failure are results; throws only cancelled, timed_out and what breaks the sandbox.
   virtual AgentResult prompt(const std::string& text, const Stop& stop) = 0;
 };
 

@@ -12,7 +12,8 @@ namespace forge::config {
 void resolve_secrets(const std::map<std::string, std::string>& environment, Config& config);
 
 /// Takes keys and base URLs from the variables that vendors' own tools use (ANTHROPIC_API_KEY ...), after all
-/// other settings: a base URL wins over the file's, not over Forge's own variables and flags; a key is taken where none is named. Throws invalid_argument naming the variable.
+/// other settings: a base URL wins over the file's, not over Forge's own variables and flags; a key is taken where none is named. Throws
+/// invalid_argument naming the variable.
 void apply_vendor_variables(const std::map<std::string, std::string>& environment, Config& config);
 
 }  // namespace forge::config

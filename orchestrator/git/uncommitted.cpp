@@ -77,8 +77,9 @@ class UncommittedCount {
     Tree tree;  // none without a commit: everything in the index is new
     if (git_reference_name_to_id(&head, repository_, "HEAD") == 0)
       tree = find_tree(repository_, *git_commit_tree_id(find_commit(repository_, head).get()));
-    const auto diff = receive<TreeDiff>("comparing HEAD with the index",
-                                        [&](git_diff** out) { return git_diff_tree_to_index(out, repository_, tree.get(), index, nullptr); });
+    const auto diff = receive<TreeDiff>("comparing HEAD with the index", [&](git_diff** out) {
+      return git_diff_tree_to_index(out, repository_, tree.get(), index, nullptr);
+    });
     for (std::size_t i = 0; i < git_diff_num_deltas(diff.get()) && !full(); ++i)
       found_.insert(git_diff_get_delta(diff.get(), i)->new_file.path);
   }

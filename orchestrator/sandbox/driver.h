@@ -41,23 +41,23 @@ struct TreeSource {
 };
 
 struct SandboxSpec {
-  std::string scope;                  ///< "forge-job:<job>", "cli:<id>": who holds it, for logs and the sweep
+  std::string scope;  ///< "forge-job:<job>", "cli:<id>": who holds it, for logs and the sweep
   Template contents;
-  std::optional<TreeSource> tree;     ///< nothing: an empty /workspace
-  NetworkPolicy network;              ///< what may be reached through the proxy, for the driver that egress wraps around a plain one
-  TraceSink* trace = nullptr;         ///< hears network decisions; may be null; outlives the sandbox
-  std::vector<int> listener_ports;    ///< sockets made on 127.0.0.1 inside and passed out (kProxyPort, kModelPort)
-  std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment of every command
+  std::optional<TreeSource> tree;   ///< nothing: an empty /workspace
+  NetworkPolicy network;            ///< what may be reached through the proxy, for the driver that egress wraps around a plain one
+  TraceSink* trace = nullptr;       ///< hears network decisions; may be null; outlives the sandbox
+  std::vector<int> listener_ports;  ///< sockets made on 127.0.0.1 inside and passed out (kProxyPort, kModelPort)
+  std::vector<std::pair<std::string, std::string>> env;           ///< added to the environment of every command
   std::chrono::milliseconds lifetime = std::chrono::minutes(10);  ///< counted from ready
 };
 
 struct CommandSpec {
-  std::vector<std::string> argv;      ///< argv[0] is searched in kPath unless it has a slash
+  std::vector<std::string> argv;  ///< argv[0] is searched in kPath unless it has a slash
   std::string cwd = std::string(kWorkspace);
   std::vector<std::pair<std::string, std::string>> env;
-  std::string input;                  ///< standard input, then end of file
+  std::string input;  ///< standard input, then end of file
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
-  bool merge_output = false;          ///< stderr into stdout, in arrival order
+  bool merge_output = false;               ///< stderr into stdout, in arrival order
   std::size_t max_output_bytes = 1 << 20;  ///< kept per stream: the first fifth and the last four fifths; the rest is drained
   /// Called with each piece as it arrives, from the thread that runs run(). May be empty.
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
@@ -72,7 +72,7 @@ std::string_view name_of(Ended ended);
 struct Captured {
   std::string head;
   std::string tail;
-  std::int64_t bytes = 0;      ///< what the command wrote
+  std::int64_t bytes = 0;  ///< what the command wrote
   std::int64_t cut_bytes = 0;
   bool truncated() const { return cut_bytes > 0; }
   /// head + "\n[... N bytes left out ...]\n" + tail
@@ -80,7 +80,7 @@ struct Captured {
 };
 
 struct CommandResult {
-  Exit exit;                   ///< unset code and signal when it never started to run or was lost
+  Exit exit;  ///< unset code and signal when it never started to run or was lost
   Ended ended = Ended::exited;
   Captured out;
   Captured err;
@@ -93,10 +93,10 @@ struct Change {
   enum class Kind { added, modified, deleted };
   enum class Type { file, symlink };
   Kind kind = Kind::added;
-  Type type = Type::file;      ///< of what is there now (of what was there, for deleted)
+  Type type = Type::file;  ///< of what is there now (of what was there, for deleted)
   std::string path;
-  bool executable = false;     ///< owner's x bit
-  std::int64_t size = 0;       ///< bytes of the content, for files
+  bool executable = false;  ///< owner's x bit
+  std::int64_t size = 0;    ///< bytes of the content, for files
   std::string link_target;
 };
 
@@ -113,8 +113,8 @@ class ChangeSink {
 };
 struct ChangeLimits {
   std::int64_t max_entries = 200'000;
-  std::int64_t max_bytes = 1LL << 30;        ///< content of all files together
-  std::int64_t max_file_bytes = 100LL << 20; ///< a larger file is a finding and is left out
+  std::int64_t max_bytes = 1LL << 30;         ///< content of all files together
+  std::int64_t max_file_bytes = 100LL << 20;  ///< a larger file is a finding and is left out
 };
 
 /// A running sandbox. One thread at a time, except cancel through `Stop`. Destroying it releases it.
@@ -131,7 +131,8 @@ class Sandbox {
   /// call the command is dead before cancelled or timed_out is thrown. Background processes that the command left stay alive.
   /// Throws: not_found (no such program), unavailable (the sandbox is gone: the message says why).
   virtual CommandResult run(const CommandSpec& command, const Stop& stop) = 0;
-  /// Reads as the job's user, inside. Throws not_found, permission_denied, invalid_argument (a directory), limit_exceeded (larger than max_bytes).
+  /// Reads as the job's user, inside. Throws not_found, permission_denied, invalid_argument (a directory), limit_exceeded (larger than
+  /// max_bytes).
   virtual std::string read_file(const std::string& path, std::size_t max_bytes, const Stop& stop) = 0;
   /// Writes as the job's user, inside; makes parent directories; keeps the mode of an existing file.
   virtual void write_file(const std::string& path, std::string_view content, const Stop& stop) = 0;
@@ -147,11 +148,11 @@ class Sandbox {
 
 /// One row of what a machine can do for a driver.
 struct Capability {
-  std::string name;     ///< "user namespaces", "cgroup memory limit"
+  std::string name;  ///< "user namespaces", "cgroup memory limit"
   bool available = false;
   bool required = false;  ///< missing = strict refuses
-  std::string detail;   ///< what was found
-  std::string remedy;   ///< what to do when missing
+  std::string detail;     ///< what was found
+  std::string remedy;     ///< what to do when missing
 };
 struct CapabilityReport {
   std::string driver;

@@ -18,11 +18,8 @@ struct Benchmark {
 
 // Each prints Forge beside its anchor in one run: read the ratios, absolute times move with the machine.
 constexpr Benchmark kBenchmarks[] = {
-    {"sandbox", forge::bench::bench_sandbox},
-    {"git", forge::bench::bench_work_tree},
-    {"jobs", forge::bench::bench_job_overhead},
-    {"store", forge::bench::bench_trace_appends},
-    {"http", forge::bench::bench_event_streams},
+    {"sandbox", forge::bench::bench_sandbox},     {"git", forge::bench::bench_work_tree},      {"jobs", forge::bench::bench_job_overhead},
+    {"store", forge::bench::bench_trace_appends}, {"http", forge::bench::bench_event_streams},
 };
 
 }  // namespace

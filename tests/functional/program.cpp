@@ -72,8 +72,10 @@ Program::Program(SpawnOptions options, const std::string& input) : state_(std::m
   state_->out_end = std::move(out.read);
   state_->err_end = std::move(err.read);
   State& state = *state_;
-  state.out_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.out_end.get(), &Program::State::Heard::out, token); });
-  state.err_reader = std::jthread([&state](const std::stop_token& token) { state.listen(state.err_end.get(), &Program::State::Heard::err, token); });
+  state.out_reader =
+      std::jthread([&state](const std::stop_token& token) { state.listen(state.out_end.get(), &Program::State::Heard::out, token); });
+  state.err_reader =
+      std::jthread([&state](const std::stop_token& token) { state.listen(state.err_end.get(), &Program::State::Heard::err, token); });
   if (!input.empty()) write_all(in.write.get(), input, patience());
 }
 

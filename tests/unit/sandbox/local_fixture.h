@@ -45,7 +45,8 @@ class LocalSandboxTest : public ::testing::Test {
   /// Its output; the test fails when it did not exit with 0.
   static std::string output(Sandbox& sandbox, const std::string& script);
   /// One attack of the hostile program.
-  static CommandResult attack(Sandbox& sandbox, const std::vector<std::string>& words, std::chrono::milliseconds timeout = std::chrono::seconds(8));
+  static CommandResult attack(Sandbox& sandbox, const std::vector<std::string>& words,
+                              std::chrono::milliseconds timeout = std::chrono::seconds(8));
   /// A tree for the work tree, removed with the test.
   std::string tree(const std::map<std::string, std::string>& files);
   /// Halts the sandbox and collects its changes.
