@@ -51,6 +51,7 @@ http::ApiOptions api_options(const config::Config& config, JobSpec defaults) {
     options.templates.push_back({name, contents.kind, "The host's /usr, read-only, with a minimal /etc", {}, contents.limits});
   options.allow_local = config.repositories.allow_local;
   options.public_url = config.server.public_url;
+  options.trusted_proxies = config.server.trusted_proxies;
   options.max_body_bytes = static_cast<std::size_t>(config.server.max_body_bytes);
   options.version = kVersion;
   return options;
@@ -96,7 +97,7 @@ struct Engine::Parts {
                              .metrics = registry,
                              .clock = clock,
                              .log = log,
-                             .check_ready = [this] { store->ping(); }},
+                             .check_ready = [this] { check_ready(); }},
                             api_options(config, resolved_defaults(config, models)))),
         server(httpd::ServerOptions{}, *site, hub, log),
         socket(config.server.socket) {
@@ -106,6 +107,12 @@ struct Engine::Parts {
       server.add_listener(std::move(listener));
     }
     server.add_listener(httpd::listen_unix(socket));
+  }
+
+  /// Throws when no work can be taken: the server ends, or the database does not answer.
+  void check_ready() const {
+    if (server.draining()) throw public_failure(ErrorCode::unavailable, "the server is stopping");
+    store->ping();
   }
 
   DataLock lock;

@@ -11,6 +11,7 @@ namespace {
 using httpd::Request;
 using httpd::Response;
 
+// One object per process: the routes, who may use them, and what is told about each request.
 class Api final : public httpd::Site {
  public:
   Api(ApiParts parts, ApiOptions options)
@@ -21,6 +22,7 @@ class Api final : public httpd::Site {
     add_session_routes(router_, services_);
     add_token_routes(router_, services_);
     add_service_routes(router_, services_);
+    // Read when somebody asks, because the hub knows them anyway.
     metrics::Gauge streams = services_.parts.metrics.gauge({"forge_http_event_streams", "Open event streams."});
     metrics::Gauge dropped =
         services_.parts.metrics.gauge({"forge_http_event_streams_dropped", "Event streams dropped because their client did not read."});
@@ -31,6 +33,7 @@ class Api final : public httpd::Site {
     });
   }
 
+  // httpd::Site, in the order in which a request meets them.
   const httpd::Router& router() const override { return router_; }
   void screen(const Request& request) override { services_.hosts.check_host(request); }
   void admit(Request& request, const httpd::Route& route) override { doorman_.admit(request, route); }
@@ -46,6 +49,7 @@ class Api final : public httpd::Site {
   void served(const httpd::Served& served) override {
     const std::string method(name_of(served.request.method));
     const std::string route = served.route != nullptr ? served.route->pattern : "none";
+    // By pattern and not by path: a path has no end of values, and may hold the secret of a sign-in link.
     metrics::Registry& metrics = services_.parts.metrics;
     metrics
         .counter({"forge_http_requests_total", "Requests by route, method and status."},
@@ -55,6 +59,7 @@ class Api final : public httpd::Site {
         .histogram({"forge_http_request_duration_seconds", "From the complete head to the end of the answer."},
                    metrics::duration_buckets_s(), {{"route", route}})
         .observe(std::chrono::duration<double>(served.duration).count());
+    // Writes are worth a line; reads come by the hundred from an open dashboard.
     const std::string who = served.request.principal ? served.request.principal->name : "";
     services_.parts.log.write(httpd::is_safe(served.request.method) ? LogLevel::debug : LogLevel::info, "request",
                               {{"method", method},

@@ -29,6 +29,7 @@ void Doorman::admit(httpd::Request& request, const httpd::Route& route) {
 }
 
 void Doorman::identify(httpd::Request& request) {
+  // Whoever can open the socket can also read the database beside it: a token would add nothing.
   if (request.is_local()) {
     request.principal = Principal{.name = "local", .role = Role::admin, .local = true};
     return;
@@ -38,6 +39,7 @@ void Doorman::identify(httpd::Request& request) {
   throw not_signed_in("nobody is signed in");
 }
 
+// A token that does not hold is never made up for by a cookie: who sends one means it.
 void Doorman::by_token(httpd::Request& request, std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (lower_ascii(authorization.substr(0, kScheme.size())) != kScheme) throw not_signed_in("the only scheme known here is Bearer");
@@ -47,6 +49,7 @@ void Doorman::by_token(httpd::Request& request, std::string_view authorization) 
   request.credentials = {"token:" + token->id.str()};
 }
 
+// Both the session and the token behind it become credentials, so that ending either ends the streams.
 void Doorman::by_cookie(httpd::Request& request, const std::string& cookie) {
   const auto session = access_.session(hash_secret(cookie));
   if (!session) throw not_signed_in("the session has ended");
@@ -56,6 +59,8 @@ void Doorman::by_cookie(httpd::Request& request, const std::string& cookie) {
   if (!session->token.empty()) request.credentials.push_back("token:" + session->token.str());
 }
 
+// A browser adds the cookie to whatever page sends the request; it also adds the page's Origin, which the page cannot choose. SameSite
+// says the same to new browsers; this holds for all.
 void Doorman::check_cookie_write(const httpd::Request& request) const {
   const auto origin = request.header("origin");
   if (!origin || !hosts_.is_own_origin(request, *origin))
@@ -65,6 +70,7 @@ void Doorman::check_cookie_write(const httpd::Request& request) const {
     throw public_failure(ErrorCode::permission_denied, "a write with a session cookie needs a body of application/json");
 }
 
+// The prefix makes a browser insist on Secure, Path=/ and no Domain, so that no neighbouring host can plant a cookie of this name.
 std::string session_cookie_name(const httpd::HostPolicy& hosts) { return hosts.is_https() ? "__Host-forge_session" : "forge_session"; }
 
 std::optional<std::string> session_cookie(const httpd::Request& request, const httpd::HostPolicy& hosts) {

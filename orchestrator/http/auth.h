@@ -22,6 +22,7 @@ class Doorman {
   void admit(httpd::Request& request, const httpd::Route& route);
 
  private:
+  /// Sets principal and credentials; throws unauthenticated.
   void identify(httpd::Request& request);
   void by_token(httpd::Request& request, std::string_view authorization);
   void by_cookie(httpd::Request& request, const std::string& cookie);

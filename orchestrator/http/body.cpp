@@ -8,6 +8,7 @@
 
 namespace forge::http {
 
+// The type is asked for even where only JSON could be meant: a form of another site can send anything but this type.
 nlohmann::json json_body(const httpd::Request& request) {
   if (!is_json(request)) throw bad_input("", "the body must be JSON", "send 'Content-Type: application/json'");
   nlohmann::json body = parse_json(request.body, "the body");

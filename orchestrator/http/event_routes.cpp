@@ -21,11 +21,13 @@ std::optional<std::int64_t> position(const Request& request) {
   return seq;
 }
 
+/// The stream carries what let its client in.
 Response tagged(httpd::EventStream stream, const Request& request) {
   stream.tags = request.credentials;  // revoking one of them ends the stream
   return httpd::event_stream(std::move(stream));
 }
 
+// The run is fixed when the stream opens: "the latest" does not change under a reader, whose positions count within one run.
 Response stream_run(Services& services, const Request& request) {
   JobControl& jobs = services.parts.jobs;
   const Run run = jobs.run(request.param("id"), run_number(request));

@@ -4,6 +4,7 @@
 
 namespace forge::http {
 
+// Only answered keys stand in `order`: one whose call still runs is never forgotten.
 void Idempotency::forget_old(State& state) const {
   while (!state.order.empty()) {
     const auto oldest = state.entries.find(state.order.front());
@@ -16,6 +17,7 @@ void Idempotency::forget_old(State& state) const {
 
 std::string Idempotency::once(const std::string& key, const std::string& fingerprint, const std::function<std::string()>& make,
                               const Stop& stop) {
+  // Under the lock only the bookkeeping; `make` runs outside, while its entry without an answer holds others back.
   {
     auto state = state_.lock();
     forget_old(*state);

@@ -8,6 +8,7 @@
 namespace forge::http {
 namespace {
 
+// Of at most 16 KiB each, head and tail: one page is in the order of a stream's ring.
 constexpr int kPageEvents = 64;
 const char* const kAll = "all";
 
@@ -22,12 +23,14 @@ class RunSource final : public httpd::EventSource {
     const TracePage page = jobs_.trace(job_.str(), run_, seq, kPageEvents);
     Batch batch;
     for (const TraceEvent& event : page.items) batch.events.push_back({.seq = event.seq, .name = {}, .data = envelope_json(event)});
+    // A short page has reached what was stored when it was read; what came after it is published.
     batch.more = !page.complete && page.items.size() == static_cast<std::size_t>(kPageEvents);
     if (page.complete) batch.end = end_event();
     return batch;
   }
 
  private:
+  /// How it ended, so that a client needs no second request.
   httpd::Event end_event() {
     const Run run = jobs_.run(job_.str(), run_);
     const nlohmann::json data{{"run", run.number},
@@ -95,6 +98,7 @@ JobEvents::JobEvents(JobControl& jobs, httpd::EventHub& hub, const Clock& clock)
       recent_(std::make_shared<RecentEvents>(clock.now_ms())),
       subscription_(jobs.subscribe([this](const JobId& job, const TraceEvent& event) { happened(job, event); })) {}
 
+// Called on the store's writer thread: two strings are made and handed on, and no client can make it wait.
 void JobEvents::happened(const JobId& job, const TraceEvent& event) {
   const std::string envelope = envelope_json(event);
   hub_.publish(topic_of(job, event.run), {.seq = event.seq, .name = {}, .data = envelope, .last = event.type == TraceType::terminal});

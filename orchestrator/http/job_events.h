@@ -21,9 +21,11 @@ class RecentEvents {
   static constexpr std::size_t kBytes = 4 << 20;
 
   explicit RecentEvents(std::int64_t now_ms) : next_seq_(now_ms * 1000) {}
+  /// Gives the event its number and keeps it while there is room.
   httpd::Event add(std::string data);
   /// Events after `seq`; when some of them are gone, one event `reset` instead, whose reader has to fetch everything anew.
   httpd::EventSource::Batch after(std::int64_t seq);
+  /// Number of the newest event, also when nothing has happened yet.
   std::int64_t last_seq();
 
  private:
@@ -48,6 +50,7 @@ class JobEvents {
   httpd::EventStream of_all(std::optional<std::int64_t> after);
 
  private:
+  /// One stored event: to the stream of its run, and to the stream of everything.
   void happened(const JobId& job, const TraceEvent& event);
 
   JobControl& jobs_;

@@ -17,8 +17,10 @@ using httpd::Request;
 using httpd::Response;
 using nlohmann::json;
 
+// A note becomes part of a prompt; what is longer belongs into the repository.
 constexpr std::size_t kNoteBytes = 32 << 10;
 
+// The spec is complete from here on: what the body leaves open is filled in from the configuration, and the job keeps it that way.
 Response create_job(Services& services, const Request& request, const Stop& stop) {
   const Principal& who = *request.principal;
   const JobRequest wanted = job_request_from_json(json_body(request), services.options.defaults);
@@ -26,6 +28,7 @@ Response create_job(Services& services, const Request& request, const Stop& stop
   const auto create = [&] { return services.parts.jobs.create(who, wanted.spec, wanted.start).id.str(); };
   const auto key = request.header("idempotency-key");
   if (key && (key->empty() || key->size() > Idempotency::kKeyBytes)) throw bad_input("", "the Idempotency-Key is not 1 to 200 bytes long");
+  // The key is the principal's own: two of them may choose the same. The body is compared, so that a key is not reused by mistake.
   const std::string id =
       key ? services.idempotency.once(who.name + '\n' + std::string(*key), crypto::sha256_hex(request.body), create, stop) : create();
   return json_answer(to_json(services.parts.jobs.get(id)), 201).with("Location", "/api/v1/jobs/" + id);
@@ -45,6 +48,7 @@ Response list_jobs(JobControl& jobs, const Request& request) {
   return json_answer(to_json(jobs.list(filter)));
 }
 
+/// A retry is what people mean who say nothing.
 NewRunKind parse_kind(const std::optional<std::string>& name) {
   if (!name || *name == "retry") return NewRunKind::retry;
   if (*name == "follow_up") return NewRunKind::follow_up;
@@ -62,6 +66,7 @@ Response start_run(JobControl& jobs, const Request& request) {
   return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), kind, note)), 201);
 }
 
+// 202: the end comes when the run's processes are gone; its trace and its state tell.
 Response cancel_job(JobControl& jobs, const Request& request) {
   JsonReader(optional_json_body(request)).finish();
   return json_answer(to_json(jobs.cancel(*request.principal, request.param("id"))), 202);

@@ -52,6 +52,7 @@ std::string public_text(ErrorCode code) {
   return "an error on our side; the log says more";
 }
 
+// what() may hold paths, SQL and library texts; it goes to the log and nowhere else.
 httpd::Response error_response(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   const ErrorCode code = known != nullptr ? known->code() : ErrorCode::internal;

@@ -30,6 +30,8 @@ Error forbidden(const char* field, const std::string& message) {
 
 }  // namespace
 
+// Both sides are resolved as far as they exist, so that neither ".." nor a link leads out. A link that is planted afterwards, by one who
+// may write below a prefix, is not seen here; prefixes are for directories whose writers are trusted as operators are.
 bool is_below(const std::string& path, const std::vector<std::string>& prefixes) {
   const auto resolved = [](const std::string& text) -> std::optional<fs::path> {
     if (!text.starts_with('/')) return {};
@@ -51,8 +53,10 @@ bool is_below(const std::string& path, const std::vector<std::string>& prefixes)
 void check_remote_spec(const JobSpec& spec, const JobSpec& defaults, const std::vector<std::string>& allow_local) {
   if (const auto path = local_path(spec.repository); path && !is_below(*path, allow_local))
     throw forbidden("repository", "this server does not let remote callers name that local path");
+  // A script is read by the server and its words come back in the trace: any file could be read that way.
   if (spec.model.starts_with(kScript) && spec.model != defaults.model && !is_below(spec.model.substr(kScript.size()), allow_local))
     throw forbidden("model", "this server does not let remote callers name that model script");
+  // Without a sandbox the agent's commands run as the server itself.
   if (spec.driver == "none" && defaults.driver != "none")
     throw public_failure(ErrorCode::permission_denied, "remote callers may not run jobs without a sandbox").in_field("driver");
 }

@@ -12,7 +12,7 @@
 /// Private to http: what the route files share. Each adds the routes of one resource.
 namespace forge::http {
 
-/// Outlives the router, whose handlers hold a reference to it.
+/// What handlers work with. Outlives the router, whose handlers hold a reference to it.
 struct Services {
   Services(ApiParts parts_, ApiOptions options_)
       : parts(std::move(parts_)),
@@ -30,6 +30,7 @@ struct Services {
   JobEvents events;
 };
 
+// One line per file: what there is under /api/v1 can be read off here.
 void add_job_routes(httpd::Router& router, Services& services);
 void add_run_routes(httpd::Router& router, Services& services);
 void add_event_routes(httpd::Router& router, Services& services);

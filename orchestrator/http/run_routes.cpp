@@ -19,6 +19,7 @@ using nlohmann::json;
 /// A diff larger than this is left out of the JSON answer: text/x-diff has it whole.
 constexpr std::size_t kInlineDiffBytes = 4 << 20;
 
+/// Never paged: a job has few runs, each asked for by hand.
 Response list_runs(JobControl& jobs, const Request& request) {
   json items = json::array();
   for (const Run& run : jobs.runs(request.param("id"))) items.push_back(to_json(run));
@@ -36,19 +37,22 @@ Response show_trace(JobControl& jobs, const Request& request) {
   return httpd::json_response(200, trace_page_json(jobs.trace(request.param("id"), run_number(request), from, limit)));
 }
 
+/// Whichever of the types we have is named first; quality values are not weighed, because nobody asks for both.
 bool wants_plain_diff(const Request& request) {
   for (const std::string& part : split(request.header("accept").value_or(""), ',')) {
     const std::string type = lower_ascii(trim(part.substr(0, part.find(';'))));
-    if (type == "application/json") return false;  // whichever is named first
+    if (type == "application/json") return false;
     if (type == "text/x-diff" || type == "text/plain") return true;
   }
   return false;
 }
 
+// The run is looked up once, and its diff by its number: a new run that begins in between must not mix two runs in one answer.
 Response show_diff(JobControl& jobs, const Request& request) {
   const Run run = jobs.run(request.param("id"), run_number(request));
   std::string text = jobs.diff(run.job.str(), run.number);
   if (wants_plain_diff(request)) return httpd::text_response(200, "text/x-diff; charset=utf-8", std::move(text)).with("Vary", "Accept");
+  // JSON is UTF-8 and a repository need not be. What was replaced is counted, so that nobody applies the text by mistake.
   const CleanText clean = text.size() <= kInlineDiffBytes ? to_utf8(text) : CleanText{};
   json answer = {{"job", run.job.str()},
                  {"run", run.number},
@@ -83,6 +87,7 @@ Response show_run(JobControl& jobs, const Request& request) {
   return json_answer(to_json(jobs.run(request.param("id"), run_number(request))));
 }
 
+/// All routes here read, take the job's id and perhaps a run's number, and answer at once.
 using Show = Response (*)(JobControl&, const Request&);
 
 }  // namespace

@@ -30,6 +30,7 @@ std::string style_source(std::string_view page) {
   return "'sha256-" + base64(bytes) + "'";
 }
 
+/// Limits stand there because a template fixes them: a larger sandbox is another template.
 json template_json(const TemplateEntry& entry) {
   const SandboxLimits& limits = entry.limits;
   return {{"name", entry.name},
@@ -51,6 +52,7 @@ Response list_templates(const Services& services) {
   return whole_list(std::move(items));
 }
 
+// Until the dashboard takes this place: a page that needs nothing, links to what there is, and could not run a script if it held one.
 void add_index(httpd::Router& router) {
   const std::string policy = "default-src 'none'; style-src " + style_source(embedded::index_html) +
                              "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -63,6 +65,7 @@ void add_index(httpd::Router& router) {
 
 }  // namespace
 
+// Health is whether the process answers and nothing more: a supervisor that restarts on it must not do so because a disk is slow.
 void add_service_routes(httpd::Router& router, Services& services) {
   const json alive{{"status", "ok"}, {"version", services.options.version}};
   router.add({.method = Method::get, .pattern = "/healthz", .access = Access::open(), .handler = [alive](const Request&, const Stop&) {

@@ -18,6 +18,7 @@ using httpd::Request;
 using httpd::Response;
 using nlohmann::json;
 
+// 256 bits: beyond guessing, so that no lock-out after failed attempts is needed.
 constexpr std::size_t kSecretBytes = 32;
 
 json to_json(const AccessSession& session) {
@@ -42,6 +43,7 @@ std::string open_session(Services& services, const std::string& principal, Role 
   return secret;
 }
 
+// The token itself never becomes the cookie: a session can be ended alone, and a stolen cookie makes no API client.
 Response sign_in_by_token(Services& services, const Request& request) {
   const json body = json_body(request);
   JsonReader reader(body);
@@ -54,6 +56,7 @@ Response sign_in_by_token(Services& services, const Request& request) {
       .with("Set-Cookie", set_session_cookie(cookie, services.hosts));
 }
 
+// What the link gives is a session and no token: it cannot be used from a script, and it ends by itself.
 Response sign_in_by_link(Services& services, const Request& request) {
   const auto role = services.parts.access.take_sign_in(hash_secret(request.param("secret")));
   if (!role)
@@ -68,6 +71,7 @@ Response show_session(const Request& request) {
   return json_answer({{"principal", who.name}, {"role", name_of(who.role)}, {"local", who.local}});
 }
 
+/// Ends a session with everything that is open because of it.
 void end_session(Services& services, const std::string& id) {
   services.parts.access.end_session(id);
   services.parts.hub.end_tagged("session:" + id);
@@ -96,6 +100,7 @@ Response remove_session(Services& services, const Request& request) {
   const auto all = services.parts.access.sessions();
   const bool mine =
       std::any_of(all.begin(), all.end(), [&](const AccessSession& s) { return s.id == id && may_see(*request.principal, s); });
+  // Not there and not yours read the same: ids of others' sessions are nobody's business.
   if (!mine) throw public_failure(ErrorCode::not_found, "there is no such session");
   end_session(services, id);
   return httpd::no_content();

@@ -14,6 +14,7 @@ using httpd::Request;
 using httpd::Response;
 using nlohmann::json;
 
+/// Everything about a token except what would let one use it.
 json to_json(const AccessToken& token) {
   return {{"id", token.id.str()},
           {"name", token.name},
@@ -42,6 +43,7 @@ Response make_token(Services& services, const Request& request) {
   return json_answer(answer, 201);
 }
 
+// Requests ask for the token each time; only open streams have to be told.
 Response revoke_token(Services& services, const Request& request) {
   const AccessToken token = services.parts.access.revoke_token(request.param("id"));
   services.parts.hub.end_tagged("token:" + token.id.str());

@@ -91,10 +91,4 @@ bool is_loopback_name(std::string_view host) {
   return Poco::Net::IPAddress::tryParse(std::string(host), address) && address.isLoopback();
 }
 
-void check_listen_address(const std::string& address, const std::string& public_url) {
-  if (!public_url.empty() || is_loopback_name(host_of(address))) return;
-  throw bad_input("server.listen", "'" + address + "' can be reached from other machines",
-                  "set server.public_url to the address under which it is reached, or listen on 127.0.0.1");
-}
-
 }  // namespace forge::httpd

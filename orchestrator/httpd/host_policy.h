@@ -34,7 +34,5 @@ class HostPolicy {
 std::string host_of(std::string_view authority);
 /// localhost, 127.0.0.0/8 or ::1.
 bool is_loopback_name(std::string_view host);
-/// Throws bad_input("server.listen") for an address beyond loopback when there is no public URL: without one no Host can be checked.
-void check_listen_address(const std::string& address, const std::string& public_url);
 
 }  // namespace forge::httpd
