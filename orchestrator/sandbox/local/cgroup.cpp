@@ -117,7 +117,11 @@ std::int64_t Cgroup::out_of_memory_kills() const {
 
 std::int64_t Cgroup::memory_bytes() const { return memory_usage_ ? number_after(read_from_start(memory_usage_.get()), "").value_or(0) : 0; }
 
-bool Cgroup::kill() const { return !kill_file_.empty() && write_control(kill_file_, "1") == 0; }
+bool Cgroup::kill() {
+  if (kill_file_.empty()) return false;
+  killed_ = true;
+  return write_control(kill_file_, "1") == 0;
+}
 
 bool Cgroup::empty() const {
   return std::all_of(directories_.begin(), directories_.end(),

@@ -32,7 +32,10 @@ class Cgroup {
   /// Bytes in use now; 0 without a memory group.
   std::int64_t memory_bytes() const;
   /// Kills every process at one moment where v2 can (false elsewhere: then the pid namespace has to be ended).
-  bool kill() const;
+  bool kill();
+  /// After kill() a group must not be used again: kernels that count kills take the next process that is born into it for a late one of the
+  /// killed, and kill it too (seen on 6.18).
+  bool reusable() const { return !killed_; }
   /// No process is in any of the directories. A zombie still counts until it is reaped.
   bool empty() const;
   /// Removes the directories; false while the kernel still finds somebody in them.
@@ -46,6 +49,7 @@ class Cgroup {
   UniqueFd memory_events_;  // memory.oom_control or memory.events
   UniqueFd memory_usage_;
   std::string kill_file_;
+  bool killed_ = false;
   GroupLimits limits_;
 };
 

@@ -94,7 +94,7 @@ void CgroupPool::sort_returned(const std::stop_token& token) {
     ready = groups->ready.size();
   }
   for (std::unique_ptr<Cgroup>& group : returned) {
-    if (group->limits() == wanted && ready < kReady && group->empty()) {
+    if (group->reusable() && group->limits() == wanted && ready < kReady && group->empty()) {
       groups_.lock()->ready.push_back(std::move(group));
       ++ready;
     } else if (!remove_patiently(*group, Stop(token, SteadyClock::now() + kLastTries))) {

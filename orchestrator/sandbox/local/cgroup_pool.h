@@ -13,7 +13,8 @@
 namespace forge::sandbox::local {
 
 /// Cgroups made and limited ahead, and taken back when their sandbox is gone: making and removing them costs more than all namespaces
-/// together, and happens on a thread of the pool. A group goes to another sandbox only when the kernel says that it is empty.
+/// together, and happens on a thread of the pool. A group goes to another sandbox only when the
+/// kernel says that it is empty and it was never killed.
 class CgroupPool {
  public:
   CgroupPool(CgroupLayout instance_layout, Log& log);

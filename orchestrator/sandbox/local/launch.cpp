@@ -14,6 +14,7 @@ namespace forge::sandbox::local {
 namespace {
 
 constexpr std::size_t kMaxAnswerBytes = 64 << 10;
+constexpr auto kSilentTime = std::chrono::seconds(2);
 
 Error launch_failure(const Packet& packet) {
   const std::string step = packet.fields.empty() ? "setting up" : packet.fields[0].substr(0, 400);
@@ -52,11 +53,21 @@ void send_spec(int socket, const Plan& plan, const Cgroup* group, int filters) {
   send_message(socket, spec, fds);
 }
 
-/// The next answer; a launcher that ends without one has been killed.
-Message next_answer(int socket, const Stop& stop) {
+/// How a launcher ended that said nothing: something outside killed it, or it has a fault.
+std::string silent_end(Child& launcher) {
+  try {
+    const Exit exit = launcher.wait(Stop::after(kSilentTime));
+    if (exit.signal) return "by signal " + std::to_string(*exit.signal);
+    return "with exit code " + std::to_string(exit.code.value_or(0));
+  } catch (const Error& e) {
+    return std::string("not at all: ") + e.what();
+  }
+}
+
+Message next_answer(int socket, Child& launcher, const Stop& stop) {
   std::optional<Message> answer = receive_message(socket, kMaxAnswerBytes, stop);
-  if (!answer) throw public_failure(ErrorCode::sandbox_unavailable, "the sandbox launcher was killed while it made the sandbox");
-  return std::move(*answer);
+  if (answer) return std::move(*answer);
+  throw public_failure(ErrorCode::sandbox_unavailable, "the sandbox launcher ended while it made the sandbox, " + silent_end(launcher));
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ Launched launch(const std::string& path, const Plan& plan, const Cgroup* group, 
   control.theirs.reset();
   UniqueFd init;
   while (true) {
-    Message answer = next_answer(control.ours.get(), stop);
+    Message answer = next_answer(control.ours.get(), launcher, stop);
     const std::optional<Packet> packet = unpack(answer.data);
     if (!packet || packet->type == message::kFailed) throw launch_failure(packet.value_or(Packet{}));
     if (packet->type == message::kInit && !answer.fds.empty()) init = std::move(answer.fds.front());

@@ -78,6 +78,7 @@ TEST_F(FakeGroups, OfAHybridHostAreBornIntoTheV2DirectoryToo) {
   EXPECT_GE(group->birth_directory(), 0);
   EXPECT_TRUE(group->kill());
   EXPECT_EQ(held("unified", "cgroup.kill"), "1");
+  EXPECT_FALSE(group->reusable());
 }
 
 TEST_F(FakeGroups, OfV2HoldAllLimitsInOneDirectory) {

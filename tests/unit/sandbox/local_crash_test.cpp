@@ -154,6 +154,11 @@ TEST_F(LocalCrash, EndsLeaveNoGroupAndNoDirectory) {
   EXPECT_FALSE(fs::exists(run_directory() + "/" + instance));
 }
 
+TEST_F(LocalCrash, EndsOfManySandboxesNeverHarmTheNextOne) {
+  // More than the pool keeps ready, so that what came back is taken again.
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(output(*acquire(), "echo alive"), "alive\n");
+}
+
 TEST_F(LocalCrash, TheSweepLeavesLivingInstancesAlone) {
   const auto sandbox = acquire();
   const auto second = make_driver("local", options());
