@@ -26,6 +26,12 @@ namespace {
 
 constexpr std::string_view kVersion = FORGE_VERSION;
 
+// What others who watch through this process get when it ends: time for their streams, for a last request, for its answer.
+constexpr auto kFollowersLeave = std::chrono::seconds(2);
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kLastQuestion = std::chrono::seconds(1);
+constexpr auto kLastAnswers = std::chrono::seconds(5);
+
 egress::GatewayOptions gateway_options(const config::Config& config) {
   return {.job_nano_usd = config.budget.job_nano_usd,
           .day_nano_usd = config.budget.day_nano_usd,
@@ -175,9 +181,20 @@ void Engine::wait_until_idle(const Stop& stop) {
   }
 }
 
+void Engine::see_off_watchers() {
+  // One connection is the verb's own. Whoever else follows a run through this process is to hear its end, and asks once more what came of
+  // it.
+  const auto watched = [this] { return parts_->hub.size() > 0 || parts_->server.connections() > 1; };
+  if (!watched()) return;
+  const Stop patience = Stop::after(kFollowersLeave);
+  while (parts_->hub.size() > 0 && !patience.expired()) pause(kLook, Stop());
+  pause(kLastQuestion, Stop());
+}
+
 void Engine::shut_down(const Stop& stop) {
   parts_->service->drain(stop);
-  parts_->server.stop(stop.shorter(std::chrono::seconds(5)));
+  see_off_watchers();
+  parts_->server.stop(Stop::after(kLastAnswers));
 }
 
 }  // namespace forge::assembly

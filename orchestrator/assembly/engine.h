@@ -39,6 +39,8 @@ class Engine {
   void shut_down(const Stop& stop);
 
  private:
+  void see_off_watchers();
+
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

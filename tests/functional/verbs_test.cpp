@@ -50,12 +50,9 @@ TEST_F(Verbs, WorkBesideARunWithoutAServer) {
   const json second = forge_.json({"run", "--repo", repo_.str(), "--task", "quick", "--json", "--model", quick});
   EXPECT_EQ(second.at("state"), "succeeded");
 
-  Program follower = forge_.start({"show", job.substr(0, 10), "--follow"});
-  follower.wait_err("running");
   EXPECT_THAT(forge_.forge({"serve"}).err, StartsWith("forge: another process owns the data directory " + forge_.data().string()));
   const Said cancelled = forge_.forge({"cancel", job.substr(0, 10)});
   EXPECT_EQ(cancelled.out, "job " + job.substr(0, 10) + " is asked to stop; forge show --follow tells when it has\n");
-  EXPECT_EQ(follower.wait().status(), 4);
   EXPECT_EQ(run.wait().status(), 4);
   EXPECT_EQ(forge_.json({"jobs", "--json"}).at("items").at(1).at("state"), "cancelled");
 }
