@@ -204,7 +204,7 @@ Verb run_verb() {
             .examples =
                 "  forge run --task \"Make the login test pass\" --verify \"make test\" --budget-usd 1.50\n"
                 "  forge run --repo https://git.example.com/app.git --base release --task-file task.md\n"
-                "  forge run --setup \"npm ci\" --allow-host registry.npmjs.org --task \"Update lodash\"\n"
+                "  forge run --setup \"npm ci\" --allow-host packages.test --task \"Update lodash\"\n"
                 "  git log -1 --format=%B | forge run --task-file - --json",
             .run = [o](Context& context) { return run_job(context, *o); }};
   for (const auto& group : {what_to_do(*o), who_does_it(*o), limits(*o), watch_options(o->watch), server_options(o->server)})

@@ -135,7 +135,7 @@ Verb sandbox_verb() {
           "Exit status: the command's own; 124 time-out, 125 an error of Forge, 128 + n for signal n.",
       .examples =
           "  forge sandbox run -- python3 -c 'print(6 * 7)'\n"
-          "  forge sandbox run --allow-host pypi.org --timeout 120 -- pip download six\n"
+          "  forge sandbox run --allow-host pkg.test --timeout 120 -- pip download six\n"
           "  forge sandbox run --json -- sh -c 'ls /; exit 3'",
       .options =
           {{.name = "--driver", .value = "NAME", .help = "Who provides the sandbox; sandbox.provider unless said", .target = &o->driver},

@@ -27,10 +27,10 @@ TEST(SystemPrompt, SaysWhereTheAgentIsAndWhatItMayUse) {
 
 TEST(SystemPrompt, NamesTheHostsAndTheChecks) {
   JobSpec spec;
-  spec.network.allow_hosts = {"pypi.org", "*.example.com"};
+  spec.network.allow_hosts = {"pkg.test", "*.example.com"};
   spec.verify = {"make test", "make lint"};
   const std::string prompt = system_prompt(spec, "");
-  EXPECT_THAT(prompt, HasSubstr("these hosts only, through the proxy that the environment names: pypi.org, *.example.com."));
+  EXPECT_THAT(prompt, HasSubstr("these hosts only, through the proxy that the environment names: pkg.test, *.example.com."));
   EXPECT_THAT(prompt, HasSubstr("- make test\n- make lint\n"));
 }
 

@@ -41,7 +41,7 @@ class FakeServices final : public Services {
     served = !stop.cancelled();
   }
 
-  SandboxDefaults sandbox_defaults() override { return {"dummy", std::chrono::milliseconds(5000), {"pypi.org"}}; }
+  SandboxDefaults sandbox_defaults() override { return {"dummy", std::chrono::milliseconds(5000), {"pkg.test"}}; }
   sandbox::SandboxDriver& driver(const std::string& name) override {
     if (name != "dummy") throw bad_input("driver", "there is no driver " + name, "dummy");
     return driver_;

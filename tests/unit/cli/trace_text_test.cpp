@@ -39,7 +39,7 @@ std::vector<TraceEvent> one_of_each() {
       trace::Model{"r1", "anthropic/claude-x", {100, 50, 12'000, 300}, 45'678'900, 400, 3'200, "tool_use"},
       trace::Model{"r2", "local/unknown", {2'500'000, 50, 0, 0}, {}, 400, 3'200, "end_turn"},
       trace::Retry{"model", 2, 1500, 429, "rate limited"},
-      trace::Network{"pypi.org", 443, "allowed", "", 1000},
+      trace::Network{"pkg.test", 443, "allowed", "", 1000},
       trace::Network{"evil.example.com", 443, "denied", "add --allow-host evil.example.com", 0},
       trace::Verify{"make test", 0, 1, {"1 failed\n"}, 900},
       trace::Verify{"make test", 1, 0, {"all passed\n"}, 850},

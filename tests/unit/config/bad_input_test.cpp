@@ -51,14 +51,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "forge.toml:2: server.listen must be an address and port such as 127.0.0.1:8700, not \"127.0.0.1:70000\""},
         BadFile{"url", "[server]\npublic_url = \"forge.example.com\"\n",
                 "forge.toml:2: server.public_url must be an http or https URL without user, password or query, not \"forge.example.com\""},
-        BadFile{"host", "[network]\nallow = [\"https://pypi.org\"]\n",
+        BadFile{"host", "[network]\nallow = [\"https://pkg.test\"]\n",
                 "forge.toml:2: network.allow must be a list, each of it a host name such as example.com or *.example.com, with :port if "
                 "needed, "
                 "not a list"},
-        BadFile{"list", "[network]\nallow = \"pypi.org\"\n",
+        BadFile{"list", "[network]\nallow = \"pkg.test\"\n",
                 "forge.toml:2: network.allow must be a list, each of it a host name such as example.com or *.example.com, with :port if "
                 "needed, "
-                "not \"pypi.org\""},
+                "not \"pkg.test\""},
         BadFile{"mixed_list", "[templates.base]\npackages = [\"a\", 1]\n",
                 "forge.toml:2: templates.base.packages must be a list, each of it one word, not a list that holds more than texts"},
         BadFile{"date", "[git]\nauthor_name = 2026-01-01\n",

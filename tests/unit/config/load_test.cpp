@@ -65,7 +65,7 @@ username = "bot"
 [repositories]
 allow_local = ["/srv/git"]
 [network]
-allow = ["pypi.org", "*.example.com"]
+allow = ["pkg.test", "*.example.com"]
 )toml");
   const Config config = load();
   EXPECT_EQ(config.server.listen, "127.0.0.1:0");
@@ -87,7 +87,7 @@ allow = ["pypi.org", "*.example.com"]
   EXPECT_EQ(config.git.author_name, "Bot of Ünal");
   EXPECT_EQ(config.git.credentials.at("git.example.com:8443").username, "bot");
   EXPECT_THAT(config.repositories.allow_local, ElementsAre("/srv/git"));
-  EXPECT_THAT(config.network.allow, ElementsAre("pypi.org", "*.example.com"));
+  EXPECT_THAT(config.network.allow, ElementsAre("pkg.test", "*.example.com"));
 }
 
 TEST_F(ConfigTest, PricesCacheTokensAsInputUnlessTold) {
@@ -120,7 +120,7 @@ TEST_F(ConfigTest, ReadsEveryTypeFromTheEnvironment) {
   env("FORGE_SANDBOX__MEMORYMB", "64");
   env("FORGE_SANDBOX__CPUS", "0.5");
   env("FORGE_BUDGET__RUN_USD", "1.25");
-  env("FORGE_NETWORK__ALLOW", "pypi.org, crates.io,");
+  env("FORGE_NETWORK__ALLOW", "pkg.test, libs.test,");
   env("FORGE_TEMPLATES__BASE__PIDS", "99");
   env("FORGE_MODELS__PROVIDERS__MINE__KIND", "openai");
   env("FORGE_DATA_DIR", "/elsewhere");  // not a key; --data-dir wins
@@ -131,14 +131,14 @@ TEST_F(ConfigTest, ReadsEveryTypeFromTheEnvironment) {
   EXPECT_EQ(config.sandbox.docker_memory_mb, 64);
   EXPECT_DOUBLE_EQ(config.sandbox.docker_cpus, 0.5);
   EXPECT_EQ(config.budget.run_nano_usd, 1'250'000'000);
-  EXPECT_THAT(config.network.allow, ElementsAre("pypi.org", "crates.io"));
+  EXPECT_THAT(config.network.allow, ElementsAre("pkg.test", "libs.test"));
   EXPECT_EQ(config.templates.at("base").pids, 99);
   EXPECT_EQ(config.models.providers.at("mine").kind, ProviderKind::openai);
   EXPECT_EQ(config.data_dir, data());
 }
 
 TEST_F(ConfigTest, TakesASettingBackWithNothingWhereNothingIsTheDefault) {
-  file("[jobs]\ndefault_model = \"anthropic/claude\"\n[network]\nallow = [\"pypi.org\"]\n");
+  file("[jobs]\ndefault_model = \"anthropic/claude\"\n[network]\nallow = [\"pkg.test\"]\n");
   env("FORGE_JOBS__DEFAULT_MODEL", "");
   env("FORGE_NETWORK__ALLOW", "");
   const Config config = load();

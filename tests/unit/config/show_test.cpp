@@ -28,7 +28,7 @@ token_env = "GIT_TOKEN"
 [budget]
 run_usd = 0.5
 [network]
-allow = ["pypi.org", "crates.io"]
+allow = ["pkg.test", "libs.test"]
 )toml");
   env("FORGE_SANDBOX__POLICY", "degraded");
   env("ANTHROPIC_API_KEY", "sk-ant-0123456789");

@@ -102,7 +102,7 @@ TEST(JobRequest, ReadsEveryField) {
   const json body = json::parse(R"({"repository": "r", "base": "dev", "task": "t", "title": "T", "adapter": "claude-code", "model": "m",
       "template": "code-interpreter-v1", "driver": "docker", "setup": ["a"], "verify": ["b", "c"],
       "limits": {"max_turns": 3, "time_limit_s": 60, "stall_limit_s": 5, "max_tokens": 1000, "verify_rounds": 0},
-      "network": {"allow_hosts": ["pypi.org", "*.example.com"]}, "budget": {"run_usd": "0.25"}, "push": false, "start": false})");
+      "network": {"allow_hosts": ["pkg.test", "*.example.com"]}, "budget": {"run_usd": "0.25"}, "push": false, "start": false})");
   const JobRequest request = job_request_from_json(body, {});
   EXPECT_EQ(request.spec.base, "dev");
   EXPECT_EQ(request.spec.title, "T");
@@ -116,7 +116,7 @@ TEST(JobRequest, ReadsEveryField) {
   EXPECT_EQ(request.spec.limits.stall_limit_s, 5);
   EXPECT_EQ(request.spec.limits.max_tokens, 1000);
   EXPECT_EQ(request.spec.limits.verify_rounds, 0);
-  EXPECT_THAT(request.spec.network.allow_hosts, ElementsAre("pypi.org", "*.example.com"));
+  EXPECT_THAT(request.spec.network.allow_hosts, ElementsAre("pkg.test", "*.example.com"));
   EXPECT_EQ(request.spec.budget_nano_usd, 250'000'000);
   EXPECT_FALSE(request.spec.push);
   EXPECT_FALSE(request.start);
