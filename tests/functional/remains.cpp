@@ -61,6 +61,7 @@ std::vector<std::string> processes_with(const std::string& mark) {
     const std::string name = entry.path().filename().string();
     if (!is_number(name) || name == std::to_string(::getpid())) continue;
     std::string command = text_of(entry.path() / "cmdline");
+    if (command.empty()) continue;  // dead already and only not reaped yet: the machine's init may be slow
     const bool named = command.find(mark) != std::string::npos || text_of(entry.path() / "environ").find(mark) != std::string::npos ||
                        text_of(entry.path() / "cgroup").find(mark) != std::string::npos;
     std::replace(command.begin(), command.end(), '\0', ' ');
