@@ -125,11 +125,13 @@ std::string grouped_digits(std::int64_t number) {
 }
 
 std::string age(std::int64_t then_ms, std::int64_t now_ms) {
+  constexpr std::int64_t kHour = 60;
+  constexpr std::int64_t kDay = 24 * kHour;
   const std::int64_t minutes = (now_ms - then_ms) / 60'000;
   if (minutes < 1) return "just now";
-  if (minutes < 60) return fmt::format("{} min", minutes);
-  if (minutes < 48 * 60) return fmt::format("{} h", minutes / 60);
-  return fmt::format("{} d", minutes / (24 * 60));
+  if (minutes < kHour) return fmt::format("{} min", minutes);
+  if (minutes < 2 * kDay) return fmt::format("{} h", minutes / kHour);
+  return fmt::format("{} d", minutes / kDay);
 }
 
 std::string run_summary(const Job& job, const Run& run, const Paint& paint) {

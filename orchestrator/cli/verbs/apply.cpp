@@ -29,7 +29,7 @@ struct ApplyOptions {
 std::string find_git() {
   const char* path = std::getenv("PATH");
   for (const auto& folder : split(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, ':'))
-    if (const std::string file = folder + "/git"; folder.starts_with('/') && std::filesystem::is_regular_file(file)) return file;
+    if (std::string file = folder + "/git"; folder.starts_with('/') && std::filesystem::is_regular_file(file)) return file;
   throw public_failure(ErrorCode::unavailable, "git is not installed").with_hint("apt install git");
 }
 

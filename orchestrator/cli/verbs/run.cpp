@@ -184,7 +184,7 @@ std::vector<Option> limits(RunOptions& o) {
        .target = &o.timeout_s,
        .group = "Limits",
        .least = 1,
-       .most = 7 * 24 * 3600},
+       .most = 7LL * 24 * 3600},
   };
 }
 

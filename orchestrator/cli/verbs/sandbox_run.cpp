@@ -147,7 +147,7 @@ Verb sandbox_verb() {
             .help = "Seconds; sandbox.timeout_ms unless said",
             .target = &o->timeout_s,
             .least = 1,
-            .most = 24 * 3600},
+            .most = 24LL * 3600},
            {.name = "--json", .value = {}, .help = "Print output and outcome as one JSON object at the end", .target = &o->json}},
       .command = &o->command,
       .failure_status = kSandboxFailed,
