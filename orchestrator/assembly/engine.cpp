@@ -26,10 +26,7 @@ namespace {
 
 constexpr std::string_view kVersion = FORGE_VERSION;
 
-// What others who watch through this process get when it ends: time for their streams, for a last request, for its answer.
-constexpr auto kFollowersLeave = std::chrono::seconds(2);
-constexpr auto kLook = std::chrono::milliseconds(20);
-constexpr auto kLastQuestion = std::chrono::seconds(1);
+// For the answers to requests under way when the server ends.
 constexpr auto kLastAnswers = std::chrono::seconds(5);
 
 egress::GatewayOptions gateway_options(const config::Config& config) {
@@ -117,7 +114,7 @@ struct Engine::Parts {
 
   /// Throws when no work can be taken: the server ends, or the database does not answer.
   void check_ready() const {
-    if (server.draining()) throw public_failure(ErrorCode::unavailable, "the server is stopping");
+    if (service->draining()) throw public_failure(ErrorCode::unavailable, "the server is stopping");
     store->ping();
   }
 
@@ -181,19 +178,8 @@ void Engine::wait_until_idle(const Stop& stop) {
   }
 }
 
-void Engine::see_off_watchers() {
-  // One connection is the verb's own. Whoever else follows a run through this process is to hear its end, and asks once more what came of
-  // it.
-  const auto watched = [this] { return parts_->hub.size() > 0 || parts_->server.connections() > 1; };
-  if (!watched()) return;
-  const Stop patience = Stop::after(kFollowersLeave);
-  while (parts_->hub.size() > 0 && !patience.expired()) pause(kLook, Stop());
-  pause(kLastQuestion, Stop());
-}
-
 void Engine::shut_down(const Stop& stop) {
   parts_->service->drain(stop);
-  see_off_watchers();
   parts_->server.stop(Stop::after(kLastAnswers));
 }
 

@@ -39,8 +39,6 @@ class Engine {
   void shut_down(const Stop& stop);
 
  private:
-  void see_off_watchers();
-
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -36,11 +36,15 @@ bool answers(const std::string& path) {
   return socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-void wait_for_owner(const std::string& socket, const Stop& stop) {
+/// The data directory's lock, or nothing when its owner answers. An owner that is ending answers no more and frees the directory soon.
+std::optional<DataLock> lock_or_owner(const config::Config& config, const Stop& stop) {
   const Stop wait = stop.shorter(kOwnerAnswers);
-  while (!answers(socket)) {
+  while (true) {
+    if (auto lock = DataLock::take(config.data_dir)) return lock;
+    if (answers(config.server.socket)) return {};
     if (wait.expired())
-      throw public_failure(ErrorCode::unavailable, "another process owns the data directory, but does not answer at " + socket);
+      throw public_failure(ErrorCode::unavailable,
+                           "another process owns the data directory, but does not answer at " + config.server.socket);
     pause(kRetryConnect, stop);
   }
 }
@@ -74,11 +78,8 @@ std::vector<cli::ConfigRow> RealServices::config_rows() {
 }
 
 cli::EngineAccess RealServices::open_engine(cli::EngineUse use, const Stop& stop) {
-  auto lock = DataLock::take(config_.data_dir);
-  if (!lock) {
-    wait_for_owner(config_.server.socket, stop);
-    return {config_.server.socket, nullptr};
-  }
+  auto lock = lock_or_owner(config_, stop);
+  if (!lock) return {config_.server.socket, nullptr};
   auto engine = std::make_unique<Engine>(config_, std::move(*lock), EngineOptions{.work = use == cli::EngineUse::work}, redactor_, *log_);
   return {config_.server.socket, std::make_unique<OwnEngine>(std::move(engine))};
 }

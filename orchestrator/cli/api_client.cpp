@@ -18,6 +18,9 @@ using nlohmann::json;
 constexpr std::size_t kAnswerBytes = 160U << 20;
 // The server sends a sign of life every 15 s; three missed ones mean that nobody is there.
 constexpr auto kStreamSilence = std::chrono::seconds(50);
+// An owner of the data directory that refuses because it is ending is gone after this, or serves long runs to their end.
+constexpr auto kOwnerLeaves = std::chrono::seconds(10);
+constexpr auto kAskAgain = std::chrono::milliseconds(50);
 
 /// The short form under the job means the latest run.
 std::string run_path(const std::string& id, int run) {
@@ -71,13 +74,16 @@ std::string last_part(const std::string& message) {
   return colon == message.npos ? message : message.substr(colon + 2);
 }
 
+/// A failure of the connection, not an answer: an answer has a text for people.
+bool is_unreachable(const Error& e) { return e.code() == ErrorCode::unavailable && e.client_text().empty(); }
+
 /// Gives failures of the connection a text for people.
 template <typename Body>
 decltype(auto) reaching(const Endpoint& endpoint, Body&& body) {
   try {
     return std::forward<Body>(body)();
   } catch (const Error& e) {
-    if (e.code() != ErrorCode::unavailable || !e.client_text().empty()) throw;
+    if (!is_unreachable(e)) throw;
     throw Error(e.code(), e.what())
         .for_client(fmt::format("no answer from {} ({})", endpoint.shown(), last_part(e.what())))
         .with_hint(endpoint.socket.empty() ? "check the address, and that the server is up"
@@ -107,9 +113,38 @@ std::string url_escape(std::string_view text) {
   return escaped;
 }
 
-ApiClient::ApiClient(Endpoint endpoint) : endpoint_(std::move(endpoint)), http_(net::HttpLimits{.max_body_bytes = kAnswerBytes}) {
+ApiClient::ApiClient(Endpoint endpoint, TakeOver take_over)
+    : endpoint_(std::move(endpoint)), take_over_(std::move(take_over)), http_(net::HttpLimits{.max_body_bytes = kAnswerBytes}) {
   while (endpoint_.url.ends_with('/')) endpoint_.url.pop_back();
   if (!endpoint_.socket.empty()) endpoint_.url = "http://localhost";
+}
+
+bool ApiClient::take_over(const Stop& stop) {
+  if (taken_ || !take_over_) return false;
+  try {
+    taken_ = take_over_(stop);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::unavailable) throw;
+  }
+  return taken_.has_value();
+}
+
+/// Runs `body` again while the owner of the data directory changes. An unrepeatable call is made again only when it cannot have had an
+/// effect.
+template <typename Body>
+auto ApiClient::persistently(bool repeatable, const Stop& stop, Body&& body) {
+  const Stop patience = stop.shorter(kOwnerLeaves);
+  while (true) {
+    try {
+      return body();
+    } catch (const net::NotConnected&) {
+      if (!take_over_ || taken_ || patience.expired()) throw;
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::unavailable || (is_unreachable(e) && !repeatable)) throw;
+      if (!take_over_ || taken_ || patience.expired()) throw;
+    }
+    if (!take_over(patience)) pause(kAskAgain, stop);
+  }
 }
 
 net::HttpRequest ApiClient::request(const std::string& method, const std::string& path) const {
@@ -119,25 +154,29 @@ net::HttpRequest ApiClient::request(const std::string& method, const std::string
 }
 
 json ApiClient::call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop) {
+  net::HttpRequest request = this->request(method, path);
+  request.headers.push_back({"Accept", "application/json"});
+  if (method == "POST") request.headers.push_back({"Content-Type", "application/json"});
+  request.body = body;
   return reaching(endpoint_, [&] {
-    net::HttpRequest request = this->request(method, path);
-    request.headers.push_back({"Accept", "application/json"});
-    if (method == "POST") request.headers.push_back({"Content-Type", "application/json"});
-    request.body = body;
-    const net::HttpResponse answer = http_.fetch(request, stop);
-    if (answer.head.status / 100 != 2) throw_answer(endpoint_, answer.head.status, answer.body);
-    if (answer.head.status == 204) return json();
-    return parsed(endpoint_, answer.head.status, answer.body);
+    return persistently(method == "GET", stop, [&] {
+      const net::HttpResponse answer = http_.fetch(request, stop);
+      if (answer.head.status / 100 != 2) throw_answer(endpoint_, answer.head.status, answer.body);
+      if (answer.head.status == 204) return json();
+      return parsed(endpoint_, answer.head.status, answer.body);
+    });
   });
 }
 
 std::string ApiClient::get_text(const std::string& path, const std::string& accept, const Stop& stop) {
+  net::HttpRequest request = this->request("GET", path);
+  request.headers.push_back({"Accept", accept});
   return reaching(endpoint_, [&] {
-    net::HttpRequest request = this->request("GET", path);
-    request.headers.push_back({"Accept", accept});
-    net::HttpResponse answer = http_.fetch(request, stop);
-    if (answer.head.status != 200) throw_answer(endpoint_, answer.head.status, answer.body);
-    return std::move(answer.body);
+    return persistently(true, stop, [&] {
+      net::HttpResponse answer = http_.fetch(request, stop);
+      if (answer.head.status != 200) throw_answer(endpoint_, answer.head.status, answer.body);
+      return std::move(answer.body);
+    });
   });
 }
 

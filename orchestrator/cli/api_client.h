@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "orchestrator/base/stop.h"
+#include "orchestrator/cli/services.h"
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/job_json.h"
 #include "orchestrator/net/http_client.h"
@@ -22,6 +24,10 @@ struct Endpoint {
   std::string shown() const { return socket.empty() ? net::printable_url(url) : socket; }
 };
 
+/// Opens the data directory once the process that owned it has gone. Tells for what this process now has it; nothing when another owns
+/// it. Throws unavailable when an owner is there and does not answer.
+using TakeOver = std::function<std::optional<EngineUse>(const Stop&)>;
+
 /// A token as the API lists it; `secret` is set only in the answer to create_token.
 struct TokenInfo {
   std::string id;
@@ -36,11 +42,18 @@ struct TokenInfo {
 /// The HTTP API as calls: one code path for a server on another machine, the one of this machine, and the engine of this process.
 /// Errors carry the server's code, text, field and hint; unavailable when nobody answers or the answer is not Forge's. One thread at a
 /// time. `run` 0 means the latest.
+///
+/// On this machine the server may be another process that ends between two calls. Then `take_over` puts this one in its place, and what
+/// can have changed nothing is asked again: reads, and whatever was refused or never sent.
 class ApiClient {
  public:
-  explicit ApiClient(Endpoint endpoint);
+  explicit ApiClient(Endpoint endpoint, TakeOver take_over = {});
 
   const Endpoint& endpoint() const { return endpoint_; }
+  /// True when this process has just taken the owner's place. Never throws unavailable.
+  bool take_over(const Stop& stop);
+  /// Whether nobody works on the queue any more: this process has the data directory, and only looks.
+  bool unattended() const { return taken_ == EngineUse::look; }
 
   /// Fields of `request` that equal those of `unsaid` are left to the server's defaults.
   Job create(const JobRequest& request, const JobSpec& unsaid, const Stop& stop);
@@ -64,11 +77,15 @@ class ApiClient {
   TokenInfo revoke_token(const std::string& id_or_name, const Stop& stop);
 
  private:
+  template <typename Body>
+  auto persistently(bool repeatable, const Stop& stop, Body&& body);
   nlohmann::json call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop);
   std::string get_text(const std::string& path, const std::string& accept, const Stop& stop);
   net::HttpRequest request(const std::string& method, const std::string& path) const;
 
   Endpoint endpoint_;
+  TakeOver take_over_;
+  std::optional<EngineUse> taken_;
   net::HttpClient http_;
 };
 

@@ -53,9 +53,17 @@ std::vector<Option> server_options(ServerChoice& choice) {
 }
 
 Connection connect(Context& context, const ServerChoice& choice, EngineUse use) {
-  if (!choice.url.empty()) return {nullptr, ApiClient(remote(context, choice))};
+  const auto own = std::make_shared<std::unique_ptr<EngineHandle>>();
+  if (!choice.url.empty()) return {own, ApiClient(remote(context, choice))};
   EngineAccess access = context.services.open_engine(use, context.stop);
-  return {std::move(access.own), ApiClient({.url = {}, .socket = access.socket, .token = {}})};
+  *own = std::move(access.own);
+  const auto take_over = [&context, own, use](const Stop& stop) -> std::optional<EngineUse> {
+    if (!*own) *own = context.services.open_engine(use, stop).own;
+    return *own ? std::optional(use) : std::nullopt;
+  };
+  ApiClient client({.url = {}, .socket = access.socket, .token = {}}, take_over);
+  if (*own) client.take_over(context.stop);  // it is told so from the start
+  return {own, std::move(client)};
 }
 
 std::string job_id(const std::string& text) {

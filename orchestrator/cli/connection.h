@@ -20,7 +20,8 @@ std::vector<Option> server_options(ServerChoice& choice);
 
 /// Jobs within reach: over the network, of the server of this machine, or in this process.
 struct Connection {
-  std::unique_ptr<EngineHandle> own;  ///< first, so that it outlives the client; null when another process does the work
+  /// Holds nothing while another process does the work; the client fills it when that has gone. First, so that it outlives the client.
+  std::shared_ptr<std::unique_ptr<EngineHandle>> own;
   ApiClient client;
 };
 

@@ -22,7 +22,12 @@ class Following {
   Run until_ended(const std::function<void(const std::string&)>& note) {
     while (true) {
       const auto lost = attempt();
-      if (ended_run_) return *ended_run_;
+      if (ended_) return *run_seen_;
+      if (run_seen_) check_attended(client_, *run_seen_);
+      if (lost && client_.take_over(stop_)) {
+        check_attended(client_, client_.run(job_, run_, stop_));
+        continue;
+      }
       const auto now = SteadyClock::now();
       if (lost && now - last_sign_ > patience_.give_up) throw *lost;
       if (lost) note(lost->client_text() + "; trying again in " + human_duration_ms(pause_.count()));
@@ -37,10 +42,10 @@ class Following {
     try {
       const std::int64_t before = last_seq_;
       stream();
-      const Run run = client_.run(job_, run_, stop_);
+      run_seen_ = client_.run(job_, run_, stop_);
       alive();
       // A stream may end early, on a restart of the server: the run is done with when nothing more comes.
-      if (is_final(run.state) && (terminal_ || last_seq_ == before)) ended_run_ = run;
+      ended_ = is_final(run_seen_->state) && (terminal_ || last_seq_ == before);
       return {};
     } catch (const Error& e) {
       if (e.code() != ErrorCode::unavailable && e.code() != ErrorCode::busy) throw;
@@ -83,10 +88,17 @@ class Following {
   std::chrono::milliseconds pause_ = patience_.first;
   std::int64_t last_seq_ = 0;
   bool terminal_ = false;
-  std::optional<Run> ended_run_;
+  std::optional<Run> run_seen_;
+  bool ended_ = false;
 };
 
 }  // namespace
+
+void check_attended(const ApiClient& client, const Run& run) {
+  if (is_final(run.state) || !client.unattended()) return;
+  throw public_failure(ErrorCode::unavailable, "the run waits, and nothing works on this data directory")
+      .with_hint("start `forge serve`, or take it back with `forge cancel`");
+}
 
 Run follow_run(ApiClient& client, const std::string& job, int run, const std::function<void(const TraceEvent&)>& hear,
                const std::function<void(const std::string&)>& note, const Stop& stop, const Patience& patience) {

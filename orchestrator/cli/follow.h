@@ -15,8 +15,12 @@ struct Patience {
   std::chrono::milliseconds give_up{60'000};  ///< without one event or answer
 };
 
+/// A run that no process works on would be waited for in vain: throws unavailable then.
+void check_attended(const ApiClient& client, const Run& run);
+
 /// Hears the events of a run, each once and in order, until it has ended; returns it as it then is. A lost connection is taken up where
-/// it broke off. Throws unavailable when the server stays away, and what the server refuses with.
+/// it broke off. On this machine this process takes the place of an owner that has gone.
+/// Throws unavailable when the server stays away or nobody works on the run, and what the server refuses with.
 Run follow_run(ApiClient& client, const std::string& job, int run, const std::function<void(const TraceEvent&)>& hear,
                const std::function<void(const std::string&)>& note, const Stop& stop, const Patience& patience = {});
 

@@ -82,11 +82,11 @@ Run follow_with_progress(Context& context, Connection& connection, const JobId& 
 
 /// Other jobs that this process took on meanwhile, through its socket.
 void finish_others(Context& context, Connection& connection) {
-  if (!connection.own || connection.own->live_runs() == 0) return;
-  context.console.note(
-      fmt::format("waiting for {} more run(s) that this process works on; Ctrl-C interrupts them", connection.own->live_runs()));
+  EngineHandle* own = connection.own->get();
+  if (own == nullptr || own->live_runs() == 0) return;
+  context.console.note(fmt::format("waiting for {} more run(s) that this process works on; Ctrl-C interrupts them", own->live_runs()));
   try {
-    connection.own->drain(context.stop);
+    own->drain(context.stop);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::cancelled) throw;
     context.console.note("interrupted them");

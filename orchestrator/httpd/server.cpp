@@ -1,6 +1,5 @@
 #include "orchestrator/httpd/server.h"
 
-#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -46,7 +45,6 @@ struct Server::Parts {
   WorkQueue queue;
   Census census;
   Front front;
-  std::atomic<bool> draining{false};
   std::jthread accepting;
   std::vector<std::jthread> workers;
 };
@@ -58,11 +56,8 @@ Server::~Server() { stop(Stop::after(SteadyClock::duration::zero())); }
 
 std::uint64_t Server::add_listener(Listener listener) { return parts_->front.add_listener(std::move(listener)); }
 void Server::remove_listener(std::uint64_t id) { parts_->front.remove_listener(id); }
-bool Server::draining() const { return parts_->draining; }
-std::size_t Server::connections() const { return parts_->census.size(); }
 
 void Server::stop(const Stop& stop) {
-  parts_->draining = true;
   // Streams before requests: they hold no thread and could otherwise stay open as long as their clients like.
   parts_->front.drain();
   parts_->hub.stop(stop);

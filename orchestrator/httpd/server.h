@@ -48,10 +48,6 @@ class Server {
   /// The graceful end: no new connections, 503 for new requests, streams end with a final event, requests under way are answered
   /// until `stop` ends; what then still runs is cut. Returns when all threads are joined. Safe to call twice.
   void stop(const Stop& stop);
-  /// True once stop() was called: /readyz says so.
-  bool draining() const;
-  /// Open connections, event streams not counted.
-  std::size_t connections() const;
 
  private:
   struct Parts;

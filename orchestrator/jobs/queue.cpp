@@ -49,6 +49,8 @@ void Queue::drain(const Stop& stop) {
   state.wait({}, idle);
 }
 
+bool Queue::draining() { return state_.lock()->draining; }
+
 std::size_t Queue::live() { return state_.lock()->live.size(); }
 
 bool Queue::wait_for_work(const std::stop_token& token, std::uint64_t& seen) {

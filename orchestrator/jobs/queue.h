@@ -50,6 +50,8 @@ class Queue {
   bool stop_run(const JobId& job, Reason why);
   /// Claims nothing more and waits until the live runs have ended, or `stop` ends the wait; then those left are interrupted.
   void drain(const Stop& stop);
+  /// True once drain() was called.
+  bool draining();
   /// Runs at work now.
   std::size_t live();
 

@@ -46,6 +46,7 @@ class JobService final : public Service {
   }
 
   Job create(const Principal& who, JobSpec spec, bool start) override {
+    check_open();
     validate(spec, parts_);
     if (spec.title.empty()) spec.title = default_title(spec.task);
     Job job = parts_.store.insert_job(spec, who.name, start);
@@ -59,6 +60,7 @@ class JobService final : public Service {
   Run new_run(const Principal& /*who*/, const std::string& id, NewRunKind kind, const std::string& note) override {
     if (kind != NewRunKind::retry)
       throw public_failure(ErrorCode::unsupported, "only a retry can be started now; follow-up and fork runs belong to the review");
+    check_open();
     const Job job = parts_.store.job(id);
     validate(job.spec, parts_);  // a driver or adapter may be gone since the job was made
     Run run = parts_.store.insert_run(job.id, note);
@@ -116,9 +118,16 @@ class JobService final : public Service {
 
   std::shared_ptr<void> subscribe(Listener listener) override { return listeners_.add(std::move(listener)); }
   void drain(const Stop& stop) override { queue_->drain(stop); }
+  bool draining() override { return queue_->draining(); }
   std::size_t live_runs() override { return queue_->live(); }
 
  private:
+  /// What were accepted now would wait for a start that nobody may make.
+  void check_open() {
+    if (queue_->draining())
+      throw public_failure(ErrorCode::unavailable, "the server is stopping and takes no new work").with_hint("ask again when it is back");
+  }
+
   void perform(const Job& job, Run run, LiveRun& live) {
     RunTrace trace(parts_.store, run.id, live.activity);
     StoredProgress progress(parts_.store, live.lease);

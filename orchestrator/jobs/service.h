@@ -32,8 +32,11 @@ struct ServiceParts {
 /// Jobs as the doors see them, and the only writer of job states. Ends what a dead process left (`interrupted`) before it starts.
 class Service : public JobControl {
  public:
-  /// Claims nothing more; waits for live runs until `stop` ends the wait, then interrupts them.
+  /// Claims nothing more and refuses new jobs and runs with unavailable; waits for live runs until `stop` ends the wait, then interrupts
+  /// them.
   virtual void drain(const Stop& stop) = 0;
+  /// True once drain() was called.
+  virtual bool draining() = 0;
   /// Runs at work now, for metrics and /readyz.
   virtual std::size_t live_runs() = 0;
 };

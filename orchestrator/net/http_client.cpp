@@ -78,6 +78,7 @@ HttpHead HttpClient::stream(const HttpRequest& request, const HttpReceiver& rece
     Exchange exchange(handles_->easy.get(), handles_->multi.get(), limits_, receiver);
     exchange.prepare(request);
     const CURLcode result = exchange.run(stop);
+    if (result == CURLE_COULDNT_CONNECT) throw NotConnected(exchange.failure_text(result));
     if (result != CURLE_OK) throw Error(code_of(result), exchange.failure_text(result));
     return exchange.take_head();
   });

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "orchestrator/base/error.h"
 #include "orchestrator/base/stop.h"
 
 namespace forge::net {
@@ -42,6 +44,12 @@ struct HttpResponse {
   std::string body;
 };
 
+/// unavailable, before a byte of the request left: nothing can have happened, and asking again is safe.
+class NotConnected : public Error {
+ public:
+  explicit NotConnected(std::string message) : Error(ErrorCode::unavailable, std::move(message)) {}
+};
+
 /// What one exchange may cost. Zero for `idle` means that silence is not an error (event streams).
 struct HttpLimits {
   std::chrono::milliseconds connect{10'000};  ///< name, TCP and TLS together
@@ -70,7 +78,7 @@ class HttpClient {
   HttpClient& operator=(HttpClient&&) noexcept;
 
   /// Sends `request` and streams the answer. Returns at the end of the body.
-  /// Throws invalid_argument (bad URL, method or header), unavailable (no connection, broken off, silent for too long), limit_exceeded
+  /// Throws invalid_argument (bad URL, method or header), unavailable (NotConnected, broken off, silent for too long), limit_exceeded
   /// (head or body over its cap), cancelled, timed_out (the deadline of `stop`). Messages name method and URL without credentials and
   /// query.
   HttpHead stream(const HttpRequest& request, const HttpReceiver& receiver, const Stop& stop);

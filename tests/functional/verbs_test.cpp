@@ -51,9 +51,14 @@ TEST_F(Verbs, WorkBesideARunWithoutAServer) {
   EXPECT_EQ(second.at("state"), "succeeded");
 
   EXPECT_THAT(forge_.forge({"serve"}).err, StartsWith("forge: another process owns the data directory " + forge_.data().string()));
+  Program follower = forge_.start({"show", job.substr(0, 10), "--follow"});
+  follower.wait_err("running");
   const Said cancelled = forge_.forge({"cancel", job.substr(0, 10)});
   EXPECT_EQ(cancelled.out, "job " + job.substr(0, 10) + " is asked to stop; forge show --follow tells when it has\n");
   EXPECT_EQ(run.wait().status(), 4);
+  // The process that told it of the run is gone by now, or about to be.
+  const Said followed = follower.wait();
+  EXPECT_EQ(followed.status(), 4) << followed.err;
   EXPECT_EQ(forge_.json({"jobs", "--json"}).at("items").at(1).at("state"), "cancelled");
 }
 

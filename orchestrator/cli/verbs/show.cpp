@@ -6,6 +6,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/cli/connection.h"
+#include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/summary.h"
 #include "orchestrator/cli/trace_text.h"
 #include "orchestrator/cli/verbs.h"
@@ -72,14 +73,11 @@ void show_summary(Context& context, ApiClient& client, const Job& job, const Sho
   context.console.print(run_summary(job, run, paint));
 }
 
-/// A run that no process works on would be waited for in vain.
 int follow(Context& context, Connection& connection, const Job& job, const ShowOptions& options) {
   if (!job.last_run)
     throw public_failure(ErrorCode::conflict, fmt::format("job {} has not run yet", short_id(job.id))).with_hint("`forge retry` starts it");
   const int number = options.run ? options.run_number() : job.last_run->number;
-  if (connection.own && is_live(job.state) && number == job.last_run->number)
-    throw public_failure(ErrorCode::unavailable, "the run waits, and nothing works on this data directory")
-        .with_hint("start `forge serve`, or take it back with `forge cancel`");
+  if (number == job.last_run->number) check_attended(connection.client, *job.last_run);
   return watch_run(context, connection, job.id, number, options.watch, OnInterrupt::stop_watching);
 }
 

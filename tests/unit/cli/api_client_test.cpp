@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "orchestrator/cli/follow.h"
@@ -114,6 +117,65 @@ TEST(ApiClient, EscapesWhatItPutsIntoAUrl) {
   EXPECT_EQ(url_escape("/ ?&=#%\xc3\xbc"), "%2F%20%3F%26%3D%23%25%C3%BC");
 }
 
+/// The owner of a data directory and, once that has gone, this process in its place: at the same socket, as in Forge.
+class Succession {
+ public:
+  explicit Succession(Script script) : script_(std::move(script)) {}
+
+  ApiClient client(EngineUse use) {
+    return ApiClient({.url = {}, .socket = socket(), .token = {}}, [this, use](const Stop&) -> std::optional<EngineUse> {
+      ++asked;
+      if (refusals-- > 0) return {};
+      std::filesystem::remove(socket());
+      heir_ = std::make_unique<FakeForge>(script_, socket());
+      return use;
+    });
+  }
+  std::string socket() const { return (directory_ / "s").string(); }
+
+  int asked = 0;
+  int refusals = 0;  ///< how often the owner is still there
+
+ private:
+  test::TempDir directory_;
+  Script script_;
+  std::unique_ptr<FakeForge> heir_;
+};
+
+TEST(ApiClient, TakesThePlaceOfAnOwnerThatHasGone) {
+  Succession directory({});
+  ApiClient client = directory.client(EngineUse::look);
+  EXPECT_FALSE(client.unattended());
+  EXPECT_EQ(client.job("06f3m2", kStop).id.str(), kJobId);
+  EXPECT_TRUE(client.unattended());
+  EXPECT_EQ(client.diff(kJobId, 0, kStop), "diff --git a/a.txt b/a.txt\n");
+  EXPECT_EQ(directory.asked, 1);
+}
+
+TEST(ApiClient, SendsAgainWhatAnOwnerAboutToEndRefused) {
+  Succession directory({});
+  directory.refusals = 2;
+  const test::LoopbackServer owner(
+      [](test::Connection& connection) {
+        if (connection.read_request())
+          connection.send(test::http_answer(503, R"({"error":{"code":"unavailable","message":"the server is stopping"}})"));
+      },
+      directory.socket());
+  ApiClient client = directory.client(EngineUse::work);
+  client.cancel(kJobId, kStop);
+  EXPECT_EQ(directory.asked, 3);
+  EXPECT_FALSE(client.unattended());
+}
+
+TEST(ApiClient, DoesNotSendAgainWhatMayHaveHadItsEffect) {
+  Succession directory({});
+  const test::LoopbackServer owner([](test::Connection& connection) { connection.read_request(); }, directory.socket());
+  ApiClient client = directory.client(EngineUse::work);
+  EXPECT_EQ(test::code_of([&] { client.cancel(kJobId, kStop); }), "unavailable");
+  EXPECT_EQ(directory.asked, 0);
+  EXPECT_EQ(client.job(kJobId, kStop).id.str(), kJobId);  // a look has none
+}
+
 std::vector<std::int64_t> followed(FakeForge& forge, std::vector<std::string>& notes) {
   ApiClient client({.url = forge.url(), .socket = {}, .token = {}});
   std::vector<std::int64_t> seen;
@@ -161,6 +223,40 @@ TEST(Follow, GivesUpOnAServerThatStaysAway) {
   ASSERT_FALSE(notes.empty());
   EXPECT_THAT(notes.front(), HasSubstr("no answer from http://127.0.0.1:1"));
   EXPECT_THAT(notes.front(), HasSubstr("; trying again in 1 ms"));
+}
+
+/// Follows run 1 while its owner says two events and then is gone.
+std::vector<std::int64_t> followed_past_its_owner(Succession& directory, EngineUse use, std::vector<std::string>& notes) {
+  Script script;
+  script.cut_after = {2};
+  auto owner = std::make_unique<FakeForge>(script, directory.socket());
+  ApiClient client = directory.client(use);
+  std::vector<std::int64_t> seen;
+  follow_run(
+      client, kJobId, 1,
+      [&](const TraceEvent& one) {
+        seen.push_back(one.seq);
+        if (one.seq == 2) owner.reset();
+      },
+      [&](const std::string& note) { notes.push_back(note); }, kStop, kShort);
+  return seen;
+}
+
+TEST(Follow, HearsTheEndFromTheStoreWhenTheOwnerHasGone) {
+  Succession directory({});
+  std::vector<std::string> notes;
+  EXPECT_THAT(followed_past_its_owner(directory, EngineUse::look, notes), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(Follow, EndsWhenNobodyWorksOnTheRunAnyMore) {
+  Script queued;
+  queued.wait_for_cancel = true;
+  Succession directory(queued);
+  std::vector<std::string> notes;
+  const auto error = test::error_of([&] { followed_past_its_owner(directory, EngineUse::look, notes); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->client_text(), "the run waits, and nothing works on this data directory");
 }
 
 TEST(Follow, DoesNotTryAgainWhatTheServerRefuses) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "tests/support/errors.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
 namespace forge::test {
@@ -184,6 +185,9 @@ TEST_F(StoppingTest, ADrainThatRunsOutInterruptsWhatIsLeft) {
   service_->drain(Stop::after(std::chrono::milliseconds(10)));
   EXPECT_EQ(service_->live_runs(), 0u);
   EXPECT_EQ(service_->get(job.id.str()).last_run->reason, Reason::interrupted);
+  EXPECT_TRUE(service_->draining());
+  EXPECT_EQ(code_of([&] { service_->create(me_, spec(), true); }), "unavailable");
+  EXPECT_EQ(code_of([&] { service_->new_run(me_, job.id.str(), NewRunKind::retry, ""); }), "unavailable");
 }
 
 }  // namespace
