@@ -90,4 +90,15 @@ std::unique_ptr<models::Model> Gateway::model_for(const Job& job, const Run& run
   return std::make_unique<MeteredModel>(std::move(model), std::move(meter), trace);
 }
 
+void Gateway::check_door(const JobSpec& spec, models::WireFormat wire) const {
+  check(spec);
+  if (models_.speaks(spec.model, wire)) return;
+  throw bad_input("model", "the model '" + spec.model + "' is not to be had in the format that the agent speaks",
+                  "name a model of a provider of kind " + std::string(models::name_of(wire)));
+}
+
+std::unique_ptr<ModelDoor> Gateway::open_door(const Job&, const Run&, TraceSink&, UniqueFd) const {
+  throw Error(ErrorCode::unsupported, "the gateway has no door yet");
+}
+
 }  // namespace forge::egress

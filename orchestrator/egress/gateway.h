@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "orchestrator/base/clock.h"
+#include "orchestrator/base/fd.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/trace.h"
+#include "orchestrator/egress/model_door.h"
 #include "orchestrator/models/model.h"
 #include "orchestrator/models/price_book.h"
 #include "orchestrator/models/providers.h"
@@ -41,6 +43,14 @@ class Gateway {
   /// event for each response, and both for what dropped attempts were billed. Warns once at 80 % of a budget.
   /// `trace` must outlive the model.
   std::unique_ptr<models::Model> model_for(const Job& job, const Run& run, TraceSink& trace) const;
+
+  /// Like check(), for an agent that reaches its model through a door and speaks `wire` there. Throws invalid_argument also when the
+  /// model is not to be had in that format.
+  void check_door(const JobSpec& spec, models::WireFormat wire) const;
+
+  /// The job's model for an agent inside a sandbox. `listener`: the sandbox's 127.0.0.1:8080, by Sandbox::take_listener(kModelPort).
+  /// `trace` must outlive the door. Throws what check() does.
+  std::unique_ptr<ModelDoor> open_door(const Job& job, const Run& run, TraceSink& trace, UniqueFd listener) const;
 
  private:
   bool has_budget(const JobSpec& spec) const { return spec.budget_nano_usd || options_.job_nano_usd || options_.day_nano_usd; }

@@ -50,6 +50,10 @@ std::optional<ProviderKind> parse_provider_kind(std::string_view name) {
   return static_cast<ProviderKind>(found - kProviderKindNames.begin());
 }
 
+std::string_view name_of(WireFormat format) {
+  return name_of(format == WireFormat::anthropic ? ProviderKind::anthropic : ProviderKind::openai);
+}
+
 ModelFactory::ModelFactory(ModelSettings settings, const PriceBook& prices, const Clock& clock, MakeRetries make_retries)
     : settings_(std::move(settings)), prices_(prices), clock_(clock), make_retries_(std::move(make_retries)) {
   for (ProviderConfig& provider : settings_.providers) {
@@ -107,6 +111,12 @@ ResolvedModel ModelFactory::resolve_bare(const std::string& model) const {
                     "configure it, or name another as PROVIDER/" + model + " with one of: " + names_of(settings_.providers));
   }
   return {provider, model, provider->name + "/" + model};
+}
+
+bool ModelFactory::speaks(const std::string& name, WireFormat format) const {
+  const ResolvedModel resolved = resolve(name);
+  if (resolved.provider == nullptr || resolved.provider->kind == ProviderKind::scripted) return true;
+  return (resolved.provider->kind == ProviderKind::anthropic) == (format == WireFormat::anthropic);
 }
 
 std::unique_ptr<Model> ModelFactory::make(const std::string& name) const {

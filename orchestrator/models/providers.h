@@ -19,6 +19,10 @@ enum class ProviderKind { anthropic, openai, scripted };
 std::string_view name_of(ProviderKind kind);
 std::optional<ProviderKind> parse_provider_kind(std::string_view name);
 
+/// How a program asks for a model over HTTP: Anthropic Messages, or OpenAI chat completions and responses.
+enum class WireFormat { anthropic, openai };
+std::string_view name_of(WireFormat format);
+
 /// One place where models are had. `base_url` is what the vendor's own SDK expects (Anthropic without /v1, OpenAI with it); empty = the
 /// vendor's. Of a scripted provider it is the path of the script. The key goes into requests and nowhere else.
 struct ProviderConfig {
@@ -55,6 +59,9 @@ class ModelFactory {
   ResolvedModel resolve(const std::string& name) const;
   /// The model of that name, ready to talk; connects to nothing yet. Throws what resolve() does, and what a bad script does.
   std::unique_ptr<Model> make(const std::string& name) const;
+
+  /// Whether the model of that name can be asked in that format; a scripted one in both. Throws what resolve() does.
+  bool speaks(const std::string& name, WireFormat format) const;
 
   const std::vector<ProviderConfig>& providers() const { return settings_.providers; }
 
