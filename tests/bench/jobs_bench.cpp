@@ -19,6 +19,7 @@
 #include "orchestrator/sandbox/drivers.h"
 #include "orchestrator/store/store.h"
 #include "tests/bench/samples.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/temp_repo.h"
 
@@ -82,10 +83,10 @@ class Workshop {
   models::ModelFactory models_{models::ModelSettings{}, prices_, clock_};
   egress::Gateway gateway_{models_, prices_, *store_, clock_, {}};
   std::unique_ptr<adapters::AgentAdapter> pi_ = adapters::make_pi(gateway_);
-  std::unique_ptr<git::RepositoryCache> git_ =
-      git::open_repository_cache({.directory = dir_.str(), .helper_program = FORGE_BIN_DIR "/forge", .credentials = {}, .log = *log_});
+  std::unique_ptr<git::RepositoryCache> git_ = git::open_repository_cache(
+      {.directory = dir_.str(), .helper_program = test::built_program("forge"), .credentials = {}, .log = *log_});
   std::unique_ptr<sandbox::SandboxDriver> driver_ = sandbox::make_driver(
-      "local", {.run_directory = dir_.str() + "/run", .launcher = FORGE_BIN_DIR "/forge-sandbox", .cgroup_parent = "", .log = *log_});
+      "local", {.run_directory = dir_.str() + "/run", .launcher = test::built_program("forge-sandbox"), .cgroup_parent = "", .log = *log_});
   Guarded<Seen> seen_;
   std::unique_ptr<jobs::Service> service_ = jobs::make_service({.store = *store_,
                                                                 .git = *git_,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/functional/installation.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_repo.h"
 
 namespace forge::functional {
@@ -13,7 +14,7 @@ using testing::HasSubstr;
 TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   Installation forge;
   forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
-  Program demo = forge.start_program({"/bin/bash", FORGE_SOURCE_DIR "/docs/demo/run.sh", forge_program(), "1"});
+  Program demo = forge.start_program({"/bin/bash", test::source_file("docs/demo/run.sh"), forge_program(), "1"});
   const Said said = demo.wait();
   EXPECT_EQ(said.status(), 0) << said.out << said.err;
   EXPECT_THAT(said.out, HasSubstr("No model key is set: this is a replay."));

@@ -9,6 +9,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/ids.h"
 #include "orchestrator/base/text.h"
+#include "tests/support/paths.h"
 
 namespace forge::functional {
 namespace {
@@ -38,7 +39,7 @@ std::vector<std::string> inside(const std::vector<std::string>& cgroups, std::ve
 
 }  // namespace
 
-std::string forge_program() { return std::string(FORGE_BIN_DIR) + "/forge"; }
+std::string forge_program() { return test::built_program("forge"); }
 
 std::string Installation::missing(User user) {
   if (user == User::ourselves) return "";

@@ -17,6 +17,7 @@
 #include "orchestrator/store/store.h"
 #include "tests/support/dummy_sandbox.h"
 #include "tests/support/fake_adapter.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/temp_repo.h"
 
@@ -103,8 +104,8 @@ class Jobs : public testing::Test {
   std::unique_ptr<Log> log_ = make_null_log();
   std::unique_ptr<store::Store> store_ =
       store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
-  std::unique_ptr<git::RepositoryCache> git_ =
-      git::open_repository_cache({.directory = dir_.str(), .helper_program = FORGE_BIN_DIR "/forge", .credentials = {}, .log = *log_});
+  std::unique_ptr<git::RepositoryCache> git_ = git::open_repository_cache(
+      {.directory = dir_.str(), .helper_program = test::built_program("forge"), .credentials = {}, .log = *log_});
   DummyDriver driver_;
   std::unique_ptr<FakeAdapter> adapter_;
   Guarded<int> terminals_;

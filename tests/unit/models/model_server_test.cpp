@@ -9,6 +9,7 @@
 #include "orchestrator/base/process.h"
 #include "orchestrator/net/http_client.h"
 #include "tests/support/errors.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge::test {
@@ -90,7 +91,7 @@ TEST(ModelServer, RunsAsAProgramUntilItIsTold) {
   write_file(dir / "script.json", R"([{"text": "hi"}])");
   Pipe out = make_pipe();
   SpawnOptions options;
-  const std::string program = FORGE_BIN_DIR "/scripted-model-server";
+  const std::string program = test::built_program("scripted-model-server");
   options.argv = {program, "--script", dir / "script.json", "--log", dir / "log.jsonl", "--fault", "crlf"};
   options.fds = {{out.write.get(), 1}};
   Child child = Child::spawn(options);

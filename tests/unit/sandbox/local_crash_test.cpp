@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "orchestrator/base/process.h"
+#include "tests/support/paths.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
 namespace forge::sandbox {
@@ -75,7 +76,7 @@ class Owner {
  private:
   Child start() {
     SpawnOptions options;
-    options.argv = {std::string(FORGE_BIN_DIR) + "/sandbox-owner", run_, mark_};
+    options.argv = {test::built_program("sandbox-owner"), run_, mark_};
     return Child::spawn(options);
   }
   std::string run_;

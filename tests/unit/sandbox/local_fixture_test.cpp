@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "tests/support/paths.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
 namespace forge::sandbox {
@@ -49,8 +50,7 @@ void LocalSandboxTest::SetUp() {
 }
 
 DriverOptions LocalSandboxTest::options() const {
-  return {
-      .policy = Policy::strict, .run_directory = run_directory_, .launcher = std::string(FORGE_BIN_DIR) + "/forge-sandbox", .log = *log_};
+  return {.policy = Policy::strict, .run_directory = run_directory_, .launcher = test::built_program("forge-sandbox"), .log = *log_};
 }
 
 SandboxSpec LocalSandboxTest::spec() {
@@ -63,7 +63,7 @@ SandboxSpec LocalSandboxTest::spec() {
 SandboxSpec LocalSandboxTest::spec_with(const std::map<std::string, std::string>& files) {
   SandboxSpec wanted = spec();
   const std::string directory = tree(files);
-  std::filesystem::copy_file(std::string(FORGE_BIN_DIR) + "/sandbox-attacker", directory + "/attacker");
+  std::filesystem::copy_file(test::built_program("sandbox-attacker"), directory + "/attacker");
   wanted.tree = TreeSource{directory};
   return wanted;
 }

@@ -9,6 +9,7 @@
 #include "orchestrator/base/log.h"
 #include "orchestrator/sandbox/drivers.h"
 #include "tests/support/errors.h"
+#include "tests/support/paths.h"
 #include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
 
@@ -113,7 +114,7 @@ TEST(Drivers, LocalRefusesStrictlyAndWorksDegradedWithoutCgroups) {
   const test::TempDir data;
   DriverOptions options{.policy = Policy::strict,
                         .run_directory = data.str() + "/run",
-                        .launcher = std::string(FORGE_BIN_DIR) + "/forge-sandbox",
+                        .launcher = test::built_program("forge-sandbox"),
                         .cgroup_parent = "/no-such-group",
                         .log = *log};
   const auto strict = make_driver("local", options);

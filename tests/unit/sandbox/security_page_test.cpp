@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace forge::sandbox {
@@ -32,9 +33,9 @@ std::set<std::string> tests_in(const fs::path& directory) {
 }
 
 TEST(SecurityPage, NamesOnlyTestsThatExist) {
-  const std::set<std::string> known = tests_in(fs::path(FORGE_SOURCE_DIR) / "tests");
+  const std::set<std::string> known = tests_in(test::source_file("tests"));
   ASSERT_TRUE(known.count("SecurityPage.NamesOnlyTestsThatExist"));
-  const std::string page = test::read_file(fs::path(FORGE_SOURCE_DIR) / "docs/security.md");
+  const std::string page = test::read_file(test::source_file("docs/security.md"));
   int named = 0;
   for (std::size_t at = page.find('`'); at != std::string::npos; at = page.find('`', at + 1)) {
     const std::size_t end = page.find('`', at + 1);
