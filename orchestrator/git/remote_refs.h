@@ -17,7 +17,8 @@ struct RemoteRefs {
   std::vector<Ref> refs;
   std::string head_ref;  ///< what HEAD points at; empty when it is detached or unborn
   std::string head_id;   ///< empty when HEAD is unborn
-  bool empty() const { return refs.empty(); }
+  /// A HEAD without a branch is something to work on: what a CI checks out.
+  bool empty() const { return refs.empty() && head_id.empty(); }
 };
 
 /// Where a mirror keeps what HEAD of the remote is: a symbolic reference, or an id. Not in its own HEAD, which git wants below refs/heads/.

@@ -90,20 +90,28 @@ std::optional<Resolved> find_id(git_repository* mirror, const std::string& text)
   return commit_behind(object.get(), "", text);
 }
 
+Error headless(git_repository* mirror, const std::string& repository) {
+  return base_fault(ErrorCode::invalid_argument, "HEAD of '" + repository + "' points at no branch; " + some_branches(mirror, "main"),
+                    "name a base");
+}
+
 Resolved resolve_head(git_repository* mirror, const std::string& repository) {
   git_reference* raw = nullptr;
   const int result = git_reference_lookup(&raw, mirror, kRemoteHead);
   const Reference head(raw);
-  if (result == GIT_ENOTFOUND)
-    throw base_fault(ErrorCode::invalid_argument, "HEAD of '" + repository + "' points at no branch; " + some_branches(mirror, "main"),
-                     "name a base");
+  if (result == GIT_ENOTFOUND) throw headless(mirror, repository);
   check("reading the remote's HEAD", result);
   const char* target = git_reference_symbolic_target(head.get());
-  if (target == nullptr) return *find_id(mirror, hex_of(*git_reference_target(head.get())));
-  const std::string_view name = target;
-  const std::string remote_name =
-      name.starts_with(kBranches) ? "refs/heads/" + std::string(name.substr(kBranches.size())) : std::string(name);
-  return *find_ref(mirror, remote_name, "HEAD");
+  std::optional<Resolved> found;
+  if (target == nullptr) {
+    found = find_id(mirror, hex_of(*git_reference_target(head.get())));
+  } else {
+    const std::string_view name = target;
+    found = find_ref(mirror, name.starts_with(kBranches) ? "refs/heads/" + std::string(name.substr(kBranches.size())) : std::string(name),
+                     "HEAD");
+  }
+  if (!found) throw headless(mirror, repository);  // a crash between the removal of a branch and the change of HEAD
+  return std::move(*found);
 }
 
 }  // namespace

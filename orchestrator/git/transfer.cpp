@@ -158,7 +158,10 @@ RemoteRefs refs_from(const std::vector<const git_remote_head*>& heads, const std
 /// A refspec without a wildcard fails when the remote lacks its source: then it is left out, and the caller finds no such reference.
 std::vector<std::string> specs_for(const RemoteRefs& found, const std::string& named) {
   const bool there = std::any_of(found.refs.begin(), found.refs.end(), [&](const auto& ref) { return ref.name == named; });
-  return fetch_refspecs(there ? named : "");
+  std::vector<std::string> specs = fetch_refspecs(there ? named : "");
+  // A detached HEAD may stand on a commit that no branch holds.
+  if (!found.head_id.empty() && found.head_ref.empty()) specs.push_back(std::string("+HEAD:") + kRemoteHead);
+  return specs;
 }
 
 /// C strings for libgit2, which does not change them. `texts` must outlive the answer.

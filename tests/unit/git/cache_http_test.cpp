@@ -84,6 +84,18 @@ TEST_F(CacheHttp, SeesNewCommitsTagsAndNamedReferences) {
   EXPECT_EQ(test::code_of([&] { cache().fetch(url, "v1", soon()); }), "not_found");
 }
 
+TEST_F(CacheHttp, SeesADetachedHeadThatNoBranchHolds) {
+  start();
+  repo_.write("f", "1");
+  repo_.commit("one");
+  serve("a.git");
+  repo_.write("f", "2");
+  const std::string second = repo_.commit("two");
+  repo_.git({"push", "--quiet", served_.string(), "main:refs/pull/1/head"});
+  test::run_git(served_, {"update-ref", "--no-deref", "HEAD", second});
+  EXPECT_EQ(cache().fetch(server_->url("a.git"), "", soon()).commit, second);
+}
+
 TEST_F(CacheHttp, AsksForCredentialsThatAreNotConfigured) {
   start({.username = "u", .password = "p"});
   repo_.commit("one");

@@ -64,6 +64,29 @@ TEST_F(CacheLocal, SeesNewCommitsRewrittenAndRemovedBranches) {
   EXPECT_EQ(cache().fetch(repo.str(), "", soon()).commit, rewritten);
 }
 
+TEST_F(CacheLocal, SeesNewCommitsOfADetachedHeadThatNoBranchHolds) {
+  const test::TempRepo repo;
+  repo.write("f", "1");
+  const std::string first = repo.commit("one");
+  repo.git({"checkout", "--quiet", "--detach"});
+  EXPECT_EQ(cache().fetch(repo.str(), "", soon()).commit, first);
+  repo.write("f", "2");
+  const std::string second = repo.commit("in the middle of a rebase");
+  const Base base = cache().fetch(repo.str(), "", soon());
+  EXPECT_EQ(base.commit, second);
+  EXPECT_EQ(base.ref, "");
+  EXPECT_EQ(test::read_file(fs::path(cache().checkout(base, soon())->directory()) / "f"), "2");
+}
+
+TEST_F(CacheLocal, TakesADetachedHeadWithoutAnyBranch) {
+  const test::TempRepo repo;
+  repo.write("f", "1");
+  const std::string head = repo.commit("one");
+  repo.git({"checkout", "--quiet", "--detach"});
+  repo.git({"branch", "--quiet", "-D", "main"});
+  EXPECT_EQ(cache().fetch(repo.str(), "", soon()).commit, head);
+}
+
 TEST_F(CacheLocal, KeepsRunBranchesWhenTheMirrorIsRefreshed) {
   const test::TempRepo repo;
   repo.write("f", "1");

@@ -1,3 +1,5 @@
+#include "orchestrator/git/resolve.h"
+
 #include "tests/unit/git/git_fixture.h"
 
 namespace forge::git {
@@ -62,6 +64,13 @@ TEST_F(Resolving, RefusesAHeadThatPointsAtNothing) {
   EXPECT_THAT(error.client_text(), HasSubstr("points at no branch"));
   EXPECT_THAT(error.client_text(), HasSubstr("main"));
   EXPECT_EQ(fetch("main").commit, second_);
+}
+
+TEST_F(Resolving, RefusesAHeadWhoseBranchACrashTookAway) {
+  const Base base = fetch("");
+  in_mirror(base, {"update-ref", "-d", "refs/remotes/origin/main"});
+  const Repository mirror = open_mirror(base.mirror);
+  EXPECT_EQ(test::code_of([&] { resolve_base(mirror.get(), "", repo_.str()); }), "invalid_argument");
 }
 
 TEST_F(Resolving, RefusesWhatIsNoCommit) {
