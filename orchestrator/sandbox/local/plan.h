@@ -48,6 +48,17 @@ struct ResourceLimits {
   std::uint64_t processes = 512;
   std::uint64_t file_bytes = 1ULL << 30;
   std::uint64_t stack_bytes = 64ULL << 20;
+  // The kernel counts these two per user, and for whoever made the user namespace as well: without a limit of ours one job could use up
+  // what all of root's programs on the machine may have together.
+  std::uint64_t pending_signals = 4096;  ///< timers of POSIX count as well
+  std::uint64_t queue_bytes = 128ULL << 10;
+};
+
+/// A sandbox's part of what the kernel has for the whole machine and no cgroup divides.
+struct Shares {
+  std::uint64_t inotify_instances = 16;  ///< of 128 that root has, unless the host was told otherwise
+  std::uint64_t inotify_watches = 32'768;
+  std::uint64_t terminals = 128;  ///< of 3072
 };
 
 /// What cgroups hold the sandbox to; 0 = not limited by cgroups here.
@@ -82,6 +93,7 @@ struct Plan {
   std::string tree;       ///< host directory under the overlay; empty: none
   bool map_tree = false;  ///< show the tree's owner as the job's user (idmapped mount)
   ResourceLimits limits;
+  Shares shares;
   GroupLimits group;
   std::string seccomp = "default";
   std::vector<int> ports;

@@ -5,6 +5,7 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -92,6 +93,11 @@ std::string arguments_filter() {
   }
   filter.add(SCMP_ACT_ERRNO(EPERM), "unshare", {equal_masked(0, kCloneNewTime, kCloneNewTime)});
   for (const std::uint64_t request : {TIOCSTI, TIOCLINUX}) filter.add(SCMP_ACT_ERRNO(EPERM), "ioctl", {equal_masked(1, kInt, request)});
+  // The limit on core files is 1 and stays it (drop.cpp). Scripts lower it to 0 as a habit: they are told that it went well.
+  filter.add(SCMP_ACT_ERRNO(0), "setrlimit", {equal_masked(0, kInt, RLIMIT_CORE)});
+  const scmp_arg_cmp sets{2, SCMP_CMP_NE, 0, 0};
+  filter.add(SCMP_ACT_ERRNO(0), "prlimit64", {equal_masked(1, kInt, RLIMIT_CORE), sets, {3, SCMP_CMP_EQ, 0, 0}});
+  filter.add(SCMP_ACT_ERRNO(EPERM), "prlimit64", {equal_masked(1, kInt, RLIMIT_CORE), sets, {3, SCMP_CMP_NE, 0, 0}});
   for (int family = 0; family < kFamilies; ++family) {
     const auto value = static_cast<std::uint64_t>(family);
     const bool local = family == AF_UNIX;

@@ -58,6 +58,7 @@ constexpr std::array kCalls{
     Call{"io_uring_setup", SYS_io_uring_setup, "8:@", EPERM},
     Call{"io_uring_enter", SYS_io_uring_enter, "0:0:0:0", EPERM},
     Call{"io_uring_register", SYS_io_uring_register, "0:0:0:0", EPERM},
+    Call{"io_setup", SYS_io_setup, "1:@", ENOSYS},
     Call{"keyctl", SYS_keyctl, "0:-3:0", EPERM},
     Call{"add_key", SYS_add_key, "@:@:@:1:-3", EPERM},
     Call{"request_key", SYS_request_key, "@:@:@:-3", EPERM},

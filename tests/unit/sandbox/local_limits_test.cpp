@@ -1,6 +1,9 @@
+#include <sys/resource.h>
+
 #include <filesystem>
 
 #include "orchestrator/base/process.h"
+#include "orchestrator/base/text.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
 namespace forge::sandbox {
@@ -91,6 +94,30 @@ TEST_F(LocalLimits, OpenFilesAndCoreFilesAreLimited) {
   const auto sandbox = acquire(wanted);
   EXPECT_EQ(output(*sandbox, "ulimit -n; ulimit -Hn; ulimit -c; ulimit -Hc"), "64\n64\n0\n0\n");
   EXPECT_FALSE(shell(*sandbox, "ulimit -n 65").exit.ok());
+  // 1: a core_pattern of the host that names a program is not followed either, and no job can bring that back by lowering the limit.
+  rlimit ours{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &ours), 0);
+  const std::string most = ours.rlim_max == 0 ? "0" : "1";
+  const std::string held = "Max core file size " + most + " " + most + " bytes \n";
+  const std::string show = "; grep core /proc/self/limits | tr -s ' '";
+  EXPECT_EQ(output(*sandbox, "ulimit -c 0" + show), held);
+  EXPECT_EQ(output(*sandbox, "prlimit --core=0 2>/dev/null" + show), held);
+  EXPECT_EQ(output(*sandbox, "python3 -c 'import resource as r; r.setrlimit(r.RLIMIT_CORE, (0, 0))'" + show), held);
+}
+
+// What no cgroup divides: the kernel counts it per user and for the maker of the user namespace too, which is root, or the user of Forge.
+TEST_F(LocalLimits, OneJobCannotUseUpWhatTheWholeMachineShares) {
+  const auto sandbox = acquire(spec_with());
+  const std::vector<std::string> got = split(attack(*sandbox, {"grab"}).out.text(), '\n');
+  ASSERT_GE(got.size(), 4u);
+  const auto expect_some = [&](std::size_t line, int most, const char* what) {
+    EXPECT_GE(std::stoi(got[line]), 1) << what;
+    EXPECT_LE(std::stoi(got[line]), most) << what;
+  };
+  expect_some(0, 16, "watchers of files");
+  expect_some(1, 128, "terminals");
+  expect_some(2, 2, "message queues of the usual size");
+  expect_some(3, 4096, "queued signals");
 }
 
 TEST_F(LocalLimits, TheCpuQuotaHolds) {

@@ -42,11 +42,15 @@ void limit(int resource, std::uint64_t value, std::string_view what) {
 }
 
 void set_limits(const ResourceLimits& limits) {
-  limit(RLIMIT_CORE, 0, "limiting core files");
+  // Not 0: the kernel hands the dump to a program of the host, run as root, whatever the limit is, when the host's core_pattern names one.
+  // 1 is its word for "not even then", and too small for a file. The system call filter keeps a job from lowering it.
+  limit(RLIMIT_CORE, 1, "limiting core files");
   limit(RLIMIT_NOFILE, limits.open_files, "limiting open files");
   limit(RLIMIT_FSIZE, limits.file_bytes, "limiting file sizes");
   limit(RLIMIT_STACK, limits.stack_bytes, "limiting stacks");
   limit(RLIMIT_NPROC, limits.processes, "limiting processes");
+  limit(RLIMIT_SIGPENDING, limits.pending_signals, "limiting queued signals");
+  limit(RLIMIT_MSGQUEUE, limits.queue_bytes, "limiting message queues");
 }
 
 /// The bounding set first, while CAP_SETPCAP is still there to do it with. Numbers that this kernel does not know answer EINVAL.

@@ -207,8 +207,29 @@ void put_fresh(const Site& site, const Mount& mount, const UniqueFd& mount_fd) {
 
 // hidepid: a process that one may not trace is not even listed, and nobody inside may trace pid 1 or a keeper.
 UniqueFd new_proc() { return NewMount("proc").set("hidepid", "invisible").mount(kInert | MOUNT_ATTR_NOEXEC); }
-UniqueFd new_terminals() {
-  return NewMount("devpts").set("ptmxmode", "0666").set("mode", "620").mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+UniqueFd new_terminals(std::uint64_t most) {
+  return NewMount("devpts")
+      .set("ptmxmode", "0666")
+      .set("mode", "620")
+      .set("max", std::to_string(most))
+      .mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+}
+
+/// A limit of the outer user namespace, which is ours as long as we are its root: it holds for the inner one and all that lives there.
+/// Written through our own /proc, whatever the host has made of its.
+void limit_in_namespace(const UniqueFd& proc, const char* file, std::uint64_t most) {
+  const UniqueFd control(::openat(proc.get(), file, O_WRONLY | O_CLOEXEC));
+  if (!control && errno == ENOENT) return;  // a kernel without the facility: there is nothing to limit
+  must(control.get(), std::string("opening ") + file);
+  const std::string text = std::to_string(most);
+  must(::write(control.get(), text.data(), text.size()), std::string("limiting ") + file);
+}
+
+UniqueFd new_limited_proc(const Shares& shares) {
+  UniqueFd proc = new_proc();
+  limit_in_namespace(proc, "sys/user/max_inotify_instances", shares.inotify_instances);
+  limit_in_namespace(proc, "sys/user/max_inotify_watches", shares.inotify_watches);
+  return proc;
 }
 
 void leave_host(const Site& site) {
@@ -256,8 +277,8 @@ UniqueFd enter_tree(const Plan& plan, std::vector<UniqueFd> sources, UniqueFd tr
       case Kind::device: put_bind(site, mount, sources[i]); break;
       case Kind::scratch: put_fresh(site, mount, site.scratch(mount.mode)); break;
       case Kind::overlay: upper = put_overlay(site, mount, tree); break;
-      case Kind::proc: put_fresh(site, mount, new_proc()); break;
-      case Kind::terminals: put_fresh(site, mount, new_terminals()); break;
+      case Kind::proc: put_fresh(site, mount, new_limited_proc(plan.shares)); break;
+      case Kind::terminals: put_fresh(site, mount, new_terminals(plan.shares.terminals)); break;
       case Kind::read_only: put_read_only(site, mount); break;
       case Kind::mask: put_mask(site, mount); break;
     }

@@ -38,8 +38,17 @@ Plan plan_of(const Json& all) {
   plan.tree = all.at("tree").at("directory").get<std::string>();
   plan.map_tree = all.at("tree").at("map_owner").get<bool>();
   const Json& limits = all.at("rlimits");
-  plan.limits = {limits.at("nofile").get<std::uint64_t>(), limits.at("nproc").get<std::uint64_t>(), limits.at("fsize").get<std::uint64_t>(),
-                 limits.at("stack").get<std::uint64_t>()};
+  const auto number = [](const Json& of, const char* key) { return of.at(key).get<std::uint64_t>(); };
+  plan.limits = {.open_files = number(limits, "nofile"),
+                 .processes = number(limits, "nproc"),
+                 .file_bytes = number(limits, "fsize"),
+                 .stack_bytes = number(limits, "stack"),
+                 .pending_signals = number(limits, "sigpending"),
+                 .queue_bytes = number(limits, "msgqueue")};
+  const Json& shares = all.at("shares");
+  plan.shares = {.inotify_instances = number(shares, "inotify_instances"),
+                 .inotify_watches = number(shares, "inotify_watches"),
+                 .terminals = number(shares, "terminals")};
   plan.ports = all.at("ports").get<std::vector<int>>();
   plan.lifetime_ms = all.at("lifetime_ms").get<std::int64_t>();
   return plan;

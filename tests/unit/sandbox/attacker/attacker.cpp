@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netinet/in.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -111,6 +113,38 @@ int connect_abstract(const std::string& name) {
   return ::connect(fd, reinterpret_cast<sockaddr*>(&to), length) < 0 ? errno : 0;
 }
 
+/// Takes as many as it gets of what the kernel has for a whole machine; prints how many, one per line.
+void grab() {
+  constexpr int kEnough = 900;  // below the limit of open files
+  const auto count = [](auto take) {
+    int taken = 0;
+    while (taken < kEnough && take(taken)) ++taken;
+    std::printf("%d\n", taken);
+  };
+  std::vector<int> held;
+  const auto keep = [&](int fd) {
+    if (fd >= 0) held.push_back(fd);
+    return fd >= 0;
+  };
+  const auto let_go = [&] {
+    for (const int fd : held) ::close(fd);
+    held.clear();
+  };
+  count([&](int) { return keep(::inotify_init1(IN_CLOEXEC)); });
+  let_go();
+  count([&](int) { return keep(::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)); });
+  let_go();
+  count([&](int number) { return keep(::mq_open(("/" + std::to_string(number)).c_str(), O_CREAT | O_RDWR, 0600, nullptr)); });
+  let_go();
+  sigset_t queued;
+  sigemptyset(&queued);
+  sigaddset(&queued, SIGRTMIN);
+  ::sigprocmask(SIG_BLOCK, &queued, nullptr);
+  int signals = 0;
+  while (signals < 100'000 && ::sigqueue(::getpid(), SIGRTMIN, sigval{}) == 0) ++signals;
+  std::printf("%d\n", signals);
+}
+
 /// System calls through the 32-bit door.
 void call_i386() {
 #if defined(__x86_64__)
@@ -135,6 +169,7 @@ int main(int argc, char** argv) {
   }
   if (what == "hog") hog();
   if (what == "bomb") bomb();
+  if (what == "grab") grab();
   if (what == "comet") comet();
   if (what == "daemon") leave_daemon(false);
   if (what == "daemon-and-wait") leave_daemon(true);
