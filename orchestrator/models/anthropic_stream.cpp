@@ -10,12 +10,14 @@
 //
 // Types that are not listed are passed over: the vendor adds some without a new version.
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/models/anthropic.h"
+#include "orchestrator/models/conversation.h"
 #include "orchestrator/models/json_fields.h"
 
 namespace forge::models {
@@ -52,8 +54,11 @@ class AnthropicReader final : public StreamReader {
     } else if (type == "content_block_delta") {
       take_delta(data);
     } else if (type == "message_delta") {
-      if (const json* delta = field(data, "delta")) stop_ = text_field(*delta, "stop_reason");
+      // A later one that repeats no reason must not take it back: "max_tokens" keeps calls from being run.
+      const json* delta = field(data, "delta");
+      if (std::string reason = delta == nullptr ? "" : text_field(*delta, "stop_reason"); !reason.empty()) stop_ = std::move(reason);
       take_usage(data);
+      counted_ = true;
     } else if (type == "message_stop") {
       complete_ = true;
     } else if (type == "error") {
@@ -64,7 +69,7 @@ class AnthropicReader final : public StreamReader {
   bool complete() const override { return complete_; }
   bool whole() const override { return complete_ && !error_; }
   const std::optional<VendorError>& error() const override { return error_; }
-  Usage usage() const override { return usage_; }
+  Usage usage() const override;
   ModelResponse response() override;
 
  private:
@@ -82,6 +87,7 @@ class AnthropicReader final : public StreamReader {
   std::string model_;
   std::string stop_;
   Usage usage_;
+  bool counted_ = false;  // the true count of the output has come
   bool complete_ = false;
   std::optional<VendorError> error_;
 };
@@ -142,6 +148,15 @@ void AnthropicReader::take_usage(const json& holder) {
   usage_.output = count_field(*usage, "output_tokens").value_or(usage_.output);
   usage_.cache_read = count_field(*usage, "cache_read_input_tokens").value_or(usage_.cache_read);
   usage_.cache_write = count_field(*usage, "cache_creation_input_tokens").value_or(usage_.cache_write);
+}
+
+/// A stream that broke off before the true count was billed for what it had said, which the stub at its start does not tell.
+Usage AnthropicReader::usage() const {
+  Usage usage = usage_;
+  std::size_t bytes = 0;
+  for (const auto& [index, block] : blocks_) bytes += block.text.size() + block.arguments.size();
+  if (!counted_) usage.output = std::max(usage.output, estimated_tokens(bytes));
+  return usage;
 }
 
 /// Kept rather than thrown: the caller judges it with what else it knows of the answer.

@@ -28,8 +28,6 @@ std::size_t bytes_of(const std::vector<Block>& blocks) {
   return bytes;
 }
 
-std::int64_t tokens_for(std::size_t bytes) { return (static_cast<std::int64_t>(bytes) + kBytesPerToken - 1) / kBytesPerToken; }
-
 }  // namespace
 
 std::vector<ChatMessage> normalised(const std::vector<ChatMessage>& messages) {
@@ -57,11 +55,13 @@ std::size_t count_tool_calls(const std::vector<ChatMessage>& messages) {
   return count;
 }
 
+std::int64_t estimated_tokens(std::size_t bytes) { return (static_cast<std::int64_t>(bytes) + kBytesPerToken - 1) / kBytesPerToken; }
+
 Usage estimated_usage(const ModelRequest& request, const std::vector<Block>& answer) {
   std::size_t input = request.system.size();
   for (const ChatMessage& message : request.messages) input += bytes_of(message.blocks);
   for (const ToolSpec& tool : request.tools) input += tool.name.size() + tool.description.size() + tool.schema_json.size();
-  return {.input = tokens_for(input), .output = tokens_for(bytes_of(answer)), .cache_read = 0, .cache_write = 0};
+  return {.input = estimated_tokens(input), .output = estimated_tokens(bytes_of(answer)), .cache_read = 0, .cache_write = 0};
 }
 
 }  // namespace forge::models

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,10 @@ std::vector<ChatMessage> normalised(const std::vector<ChatMessage>& messages);
 /// Tool calls in the conversation so far: numbers the calls of a server that gives no ids, so that they stay unique.
 std::size_t count_tool_calls(const std::vector<ChatMessage>& messages);
 
-/// A guess for servers that tell no counts: a token for each four bytes.
+/// A guess: a token for each four bytes.
+std::int64_t estimated_tokens(std::size_t bytes);
+
+/// The same for servers that tell no counts.
 Usage estimated_usage(const ModelRequest& request, const std::vector<Block>& answer);
 
 }  // namespace forge::models

@@ -38,9 +38,11 @@ std::string content_text(const json* content) {
   return text;
 }
 
+constexpr std::string_view kCutByLength = "length";
+
 /// Calls decide, not the word: some servers say "stop" and call all the same.
 StopReason openai_stop(const std::string& reason, bool calls) {
-  if (reason == "length") return StopReason::max_tokens;
+  if (reason == kCutByLength) return StopReason::max_tokens;
   if (reason == "content_filter") return StopReason::refusal;
   if (calls) return StopReason::tool_use;
   return reason == "stop" || reason.empty() ? StopReason::end_turn : StopReason::other;
@@ -55,12 +57,13 @@ class OpenAiReader final : public StreamReader {
   /// `[DONE]` may be missing; a finish reason may not, unless `[DONE]` came.
   bool whole() const override { return !error_ && (done_ || !finish_.empty()); }
   const std::optional<VendorError>& error() const override { return error_; }
-  Usage usage() const override { return usage_; }
+  Usage usage() const override;
   ModelResponse response() override;
 
  private:
   void take_choice(const json& choice);
   void take_usage(const json& usage);
+  std::vector<Block> blocks() const;
   std::vector<Block> calls(bool cut) const;
 
   const ModelRequest& request_;
@@ -145,14 +148,27 @@ std::vector<Block> OpenAiReader::calls(bool cut) const {
   return blocks;
 }
 
+std::vector<Block> OpenAiReader::blocks() const {
+  std::vector<Block> all;
+  if (!thinking_.empty()) all.emplace_back(ThinkingBlock{thinking_, {}, false});
+  if (!text_.empty()) all.emplace_back(TextBlock{text_});
+  for (Block& call : calls(finish_ == kCutByLength)) all.push_back(std::move(call));
+  return all;
+}
+
+/// The counts come last: a stream that broke off before them gets the guess that a server gets which tells none. It is billed all the same.
+Usage OpenAiReader::usage() const {
+  if (usage_told_) return usage_;
+  const std::vector<Block> said = blocks();
+  return said.empty() ? Usage{} : estimated_usage(request_, said);
+}
+
 ModelResponse OpenAiReader::response() {
   ModelResponse response;
   response.request_id = id_;
   response.model = model_;
   response.stop_reason = openai_stop(finish_, !fragments_.calls().empty());
-  if (!thinking_.empty()) response.blocks.emplace_back(ThinkingBlock{std::move(thinking_), {}, false});
-  if (!text_.empty()) response.blocks.emplace_back(TextBlock{std::move(text_)});
-  for (Block& call : calls(response.stop_reason == StopReason::max_tokens)) response.blocks.push_back(std::move(call));
+  response.blocks = blocks();
   response.usage_estimated = !usage_told_;
   response.usage = usage_told_ ? usage_ : estimated_usage(request_, response.blocks);
   return response;

@@ -78,6 +78,13 @@ TEST(AnthropicStream, ReplacesCumulativeCountsAndKeepsWhatIsNotRepeated) {
   EXPECT_EQ(partial.reader->usage(), (Usage{.input = 10, .output = 9, .cache_read = 20, .cache_write = 3}));
 }
 
+TEST(AnthropicStream, GuessesTheOutputOfAStreamThatBrokeOffBeforeItsCount) {
+  const std::string said(4000, 'x');
+  Reading r({kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}})",
+             R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + said + R"("}})"});
+  EXPECT_EQ(r.reader->usage(), (Usage{.input = 10, .output = 1000, .cache_read = 20, .cache_write = 3}));
+}
+
 TEST(AnthropicStream, IsNotWholeWithoutItsLastEvent) {
   Reading r({kStart, R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"all of it"}})", ended("end_turn")});
   EXPECT_FALSE(r.reader->complete());
@@ -119,6 +126,16 @@ TEST(AnthropicStream, RunsNoCallOfAResponseCutByLength) {
     Reading r({kStart, tool_start(0), fragment(0, "{}"), tool_start(1), ended(reason), kStop});
     for (const Block& block : r.reader->response().blocks) EXPECT_FALSE(std::get<ToolUseBlock>(block).parsed) << reason;
   }
+}
+
+TEST(AnthropicStream, KeepsTheStopReasonThatALaterDeltaDoesNotRepeat) {
+  Reading r({kStart, tool_start(0), fragment(0, R"({\"command\":\"rm -r build\"})"), ended("max_tokens"),
+             R"({"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":9}})",
+             R"({"type":"message_delta","usage":{"output_tokens":9}})", kStop});
+  const ModelResponse response = r.reader->response();
+  EXPECT_EQ(response.stop_reason, StopReason::max_tokens);
+  EXPECT_FALSE(std::get<ToolUseBlock>(response.blocks.at(0)).parsed);
+  EXPECT_EQ(response.usage.output, 9);
 }
 
 TEST(AnthropicStream, TakesAnInputThatCameWhole) {

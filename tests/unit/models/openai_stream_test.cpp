@@ -199,6 +199,13 @@ TEST(OpenAiStream, GuessesTheCountsOfAServerThatTellsNone) {
   EXPECT_EQ(response.usage.output, 2);
 }
 
+TEST(OpenAiStream, GuessesTheCountsOfAStreamThatBrokeOffBeforeThem) {
+  ChunkReading r({delta(R"({"content":"12345678"})")});
+  EXPECT_FALSE(r.reader->whole());
+  EXPECT_EQ(r.reader->usage().output, 2);
+  EXPECT_EQ(ChunkReading({delta(R"({"role":"assistant","content":""})")}).reader->usage(), Usage{}) << "nothing was said";
+}
+
 TEST(OpenAiStream, ReadsAResponseInOnePiece) {
   ChunkReading r(
       {R"({"id":"c","model":"m","choices":[{"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}})"});
