@@ -6,6 +6,7 @@ forge=$1 once=$2
 here=$(dirname "$(readlink -f "$0")")
 data=${FORGE_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/forge-demo}
 sample=$data/sample
+export GIT_PAGER=cat  # a pager would wait for a key; Debian's own `more` does so even for three lines
 bold() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] && [ -z "${NO_COLOR:-}" ] || bold() { printf '\n%s\n' "$*"; }
 
@@ -41,15 +42,17 @@ stop_server() {
   wait "$server" 2>/dev/null || true
 }
 
-make_sample
 # A machine that lets a plain user limit nothing is no reason to show nothing, but it is said.
 if ! problem=$("$forge" sandbox run -- true 2>&1); then
   export FORGE_SANDBOX__POLICY=degraded
-  bold "The sandbox runs degraded on this machine: $problem"
+  bold "The sandbox runs degraded on this machine: some limits of memory, processes or processor time are not enforced."
+  printf '%s\n' "$problem"
 fi
 
 mkfifo "$data/ready.$$"
-"$forge" serve >"$data/ready.$$" 2>"$data/serve.log" &
+# Appended to: the log may be another demo's, which is up, and then this server does not start.
+log_before=$(stat -c %s "$data/serve.log" 2>/dev/null || echo 0)
+"$forge" serve >"$data/ready.$$" 2>>"$data/serve.log" &
 server=$!
 trap stop_server EXIT
 trap 'exit 130' INT TERM
@@ -60,7 +63,15 @@ while IFS= read -r line <&4; do
   printf '%s\n' "$line"
   case $line in *http*sign-in*) link=$(grep -o 'http[^ ]*' <<<"$line") ; break ;; esac
 done
-[ -n "$link" ] || { tail -n 20 "$data/serve.log" >&2; echo "the server did not start" >&2; exit 1; }
+if [ -z "$link" ]; then
+  tail -c "+$((log_before + 1))" "$data/serve.log" | tail -n 20 >&2
+  printf 'the server did not start; its log is %s\n' "$data/serve.log" >&2
+  printf 'If a demo is up already, stop it first, or give this one a directory of its own: FORGE_DATA_DIR=DIR ./dev run\n' >&2
+  exit 1
+fi
+
+# Only now, when the directory is this server's: the sample of a demo that is up is left alone.
+make_sample
 
 bold "Running the job"
 status=0
@@ -75,8 +86,18 @@ bold "The commit, on a branch of its own in $sample"
 git -C "$sample" log -1 --stat --format='%h %s%n  author %an, branch %D' "$(git -C "$sample" for-each-ref --sort=-creatordate --format='%(refname)' refs/heads/forge | head -n 1)"
 bold "The cost"
 "$forge" show "$job" --cost
-bold "Forge is up"
-printf '  %s\n  forge jobs | forge show %s --trace     (FORGE_DATA_DIR=%s)\n' "$link" "$job" "$data"
-[ "$once" = 1 ] && exit 0
-printf '  Ctrl-C stops it.\n'
+look_around() {
+  printf '  export FORGE_DATA_DIR=%q\n' "$data"
+  printf '  %q jobs\n  %q show %s --trace\n' "$forge" "$forge" "$job"
+}
+
+if [ "$once" = 1 ]; then
+  bold "The server stops again. To look around:"
+  look_around
+  exit 0
+fi
+bold "Forge is up; Ctrl-C stops it"
+printf '  %s\n' "$link"
+bold "To look around, in another terminal:"
+look_around
 wait "$server"

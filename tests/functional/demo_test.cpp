@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <filesystem>
+
 #include "tests/functional/installation.h"
 #include "tests/support/paths.h"
 #include "tests/support/temp_repo.h"
@@ -11,11 +14,14 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
+std::vector<std::string> demo(const std::string& once) {
+  return {"/bin/bash", test::source_file("docs/demo/run.sh"), forge_program(), once};
+}
+
 TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   Installation forge;
   forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
-  Program demo = forge.start_program({"/bin/bash", test::source_file("docs/demo/run.sh"), forge_program(), "1"});
-  const Said said = demo.wait();
+  const Said said = forge.start_program(demo("1")).wait();
   EXPECT_EQ(said.status(), 0) << said.out << said.err;
   EXPECT_THAT(said.out, HasSubstr("No model key is set: this is a replay."));
   EXPECT_THAT(said.out, HasSubstr("+        if line and len(line) + 1 + len(word) > width:"));
@@ -28,6 +34,36 @@ TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   const std::string branch = test::run_git(sample, {"for-each-ref", "--format=%(refname:short)", "refs/heads/forge"});
   test::run_git(sample, {"checkout", "--quiet", branch});
   EXPECT_EQ(forge.start_program({"/usr/bin/python3", "-m", "unittest"}, "", sample).wait().status(), 0);
+}
+
+TEST(Demo, WaitsForNobodyOnATerminal) {
+  if (!std::filesystem::exists("/usr/bin/script")) GTEST_SKIP() << "no script(1), which gives a terminal";
+  Installation forge;
+  forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
+  forge.set("PAGER", "cat >/dev/null");  // what goes through a pager is seen to be missing
+  std::string command;
+  for (const std::string& word : demo("1")) command += word + " ";
+  const Said said = forge.start_program({"/usr/bin/script", "--quiet", "--return", "--command", command, "/dev/null"}).wait();
+  EXPECT_EQ(said.status(), 0) << said.out << said.err;
+  EXPECT_THAT(said.out, ContainsRegex("branch forge/[0-9a-z]{10}-1"));
+}
+
+TEST(Demo, LeavesADemoThatIsUpAlone) {
+  Installation forge;
+  forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
+  Program first = forge.start_program(demo("0"));
+  first.wait_out("in another terminal");
+  const auto branches = [&] { return test::run_git(forge.data() / "sample", {"for-each-ref", "--format=%(refname:short)"}); };
+  const std::string before = branches();
+  EXPECT_THAT(before, HasSubstr("forge/"));
+  const Said second = forge.start_program(demo("1")).wait();
+  EXPECT_EQ(second.status(), 1);
+  EXPECT_THAT(second.err, HasSubstr("another process owns the data directory"));
+  EXPECT_THAT(second.err, HasSubstr("If a demo is up already, stop it first"));
+  EXPECT_EQ(branches(), before);
+  first.signal(SIGINT);
+  EXPECT_EQ(first.wait().status(), 128 + SIGINT);
+  EXPECT_THAT(forge.instances(), testing::IsEmpty());
 }
 
 }  // namespace
