@@ -79,8 +79,11 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Polling is no circle: its outcome may stay the same for long.
-bool waits_on_purpose(std::string_view arguments) { return has_word(arguments, "sleep") || has_word(arguments, "wait"); }
+/// Polling is no circle: its outcome may stay the same for long. Only a command can wait; in the texts of other tools the words mean
+/// nothing.
+bool waits_on_purpose(std::string_view tool, std::string_view arguments) {
+  return tool == "bash" && (has_word(arguments, "sleep") || has_word(arguments, "wait"));
+}
 
 std::uint64_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
 
@@ -91,7 +94,7 @@ StuckDetector::Verdict StuckDetector::called(const std::string& name, std::strin
   if (nudged_ && ++since_nudge_ >= kForgiven) nudged_ = false;
   const std::string arguments = canonical(arguments_json);
   // Clears the record, too: what stood before a wait is no circle with what comes after it.
-  if (waits_on_purpose(arguments)) {
+  if (waits_on_purpose(name, arguments)) {
     recent_.clear();
     return Verdict::fine;
   }

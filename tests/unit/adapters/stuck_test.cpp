@@ -93,6 +93,14 @@ TEST(StuckDetector, LetsWaitingPass) {
   EXPECT_EQ(repeat(other, 3, R"({"command":"python3 await.py --asleep"})", "no", false), Verdict::nudge);
 }
 
+TEST(StuckDetector, SeesAFailingEditOfATextThatSpeaksOfWaiting) {
+  StuckDetector detector;
+  const std::string edit = R"({"path":"a.js","edits":[{"old_text":"// wait for it","new_text":"sleep"}]})";
+  EXPECT_EQ(detector.called("edit_file", edit, "old_text is not in the file.", false), Verdict::fine);
+  EXPECT_EQ(detector.called("edit_file", edit, "old_text is not in the file.", false), Verdict::fine);
+  EXPECT_EQ(detector.called("edit_file", edit, "old_text is not in the file.", false), Verdict::nudge);
+}
+
 TEST(StuckDetector, StopsAtTheThirdResponseWithoutACall) {
   StuckDetector detector;
   EXPECT_EQ(detector.talked(), Verdict::fine);
