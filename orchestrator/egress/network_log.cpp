@@ -21,15 +21,24 @@ void NetworkLog::note(const std::string& host, int port, Verdict verdict, const 
 }
 
 void NetworkLog::count(const std::string& host, int port, std::int64_t bytes) {
-  bytes_[{host, port}] += bytes;
   total_ += bytes;
+  const auto known = bytes_.find({host, port});
+  if (known != bytes_.end()) {
+    known->second += bytes;
+  } else if (bytes_.size() < kMaxDecisions) {
+    bytes_.emplace(std::pair(host, port), bytes);
+  } else {
+    other_bytes_ += bytes;
+  }
 }
 
 // By host, so that a person sees where the bytes went without adding up connections.
 void NetworkLog::finish() {
   if (trace_ == nullptr) return;
   for (const auto& [where, bytes] : bytes_) trace_->append(trace::Network{where.first, where.second, "total", "", bytes});
+  if (other_bytes_ > 0) trace_->append(trace::Network{"other hosts", 0, "total", "", other_bytes_});
   bytes_.clear();
+  other_bytes_ = 0;
 }
 
 }  // namespace forge::egress

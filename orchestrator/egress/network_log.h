@@ -37,13 +37,14 @@ class NetworkLog {
   /// Bytes that went to or came from an allowed host.
   void count(const std::string& host, int port, std::int64_t bytes);
   std::int64_t total_bytes() const { return total_; }
-  /// Appends a `total` for each host that was allowed.
+  /// Appends a `total` for each host that was allowed; one for all together after the first kMaxDecisions.
   void finish();
 
  private:
   TraceSink* trace_;
   std::set<std::tuple<std::string, int, Verdict>> noted_;
   std::map<std::pair<std::string, int>, std::int64_t> bytes_;
+  std::int64_t other_bytes_ = 0;  // of hosts after the first kMaxDecisions
   std::int64_t total_ = 0;
 };
 

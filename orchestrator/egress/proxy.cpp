@@ -21,6 +21,8 @@ namespace {
 // An installer opens many connections to one host; asking once spares a process each.
 constexpr std::chrono::seconds kAnswerLife{30};
 constexpr std::chrono::seconds kResolveTime{10};
+// Below a rule with a wildcard a sandbox can think up names without end.
+constexpr std::size_t kMostKnown = 1000;
 // When the process has no descriptor left, the listener stays readable: look again later instead of spinning.
 constexpr std::chrono::milliseconds kAcceptPause{200};
 constexpr int kLongestPollMs = 60'000;
@@ -168,6 +170,7 @@ class Proxy::Server {
     if (known != cache_.end() && known->second.until > SteadyClock::now()) return known->second.addresses;
     try {
       std::vector<Address> addresses = options_.resolve(host, stop);
+      if (cache_.size() >= kMostKnown) cache_.clear();
       cache_[host] = {addresses, SteadyClock::now() + kAnswerLife};
       return addresses;
     } catch (const Error& e) {
