@@ -17,7 +17,11 @@ class MeteringObserver final : public models::ModelObserver {
 
   void text_delta(std::string_view delta) override { inner_.text_delta(delta); }
   void thinking_delta(std::string_view delta) override { inner_.thinking_delta(delta); }
-  void retrying(const Retry& retry) override { inner_.retrying(retry); }
+  /// Dropped attempts were billed as well: the next one is a call like the first, and must be covered like it.
+  void retrying(const Retry& retry) override {
+    meter_.check();
+    inner_.retrying(retry);
+  }
   void wasted(const Usage& usage) override {
     const auto cost = meter_.record("", model_, usage);
     trace_.append(trace::Model{.request_id = {}, .model = model_, .usage = usage, .cost_nano_usd = cost, .stop_reason = "dropped"}, turn_);

@@ -20,10 +20,11 @@ Meter::Meter(store::Store& store, const Clock& clock, TraceSink& trace, const Jo
 }
 
 std::int64_t Meter::spent_under(const Cap& cap) const {
-  if (cap.what == "job") return store_.spent_on_job_nano_usd(job_) + fallback_spent_;
-  // Other runs of the day count too; days are UTC.
-  if (cap.what == "day") return store_.spent_since_nano_usd(clock_.now_ms() / kDayMs * kDayMs) + fallback_spent_;
-  return run_spent_ + fallback_spent_;
+  if (cap.what == "run") return run_spent_;
+  // Other runs count too; days are UTC.
+  const store::Spending spending =
+      cap.what == "job" ? store_.spending_of_job(job_) : store_.spending_since(clock_.now_ms() / kDayMs * kDayMs);
+  return spending.priced_nano_usd + (fallback_ ? cost_nano_usd(spending.unpriced, *fallback_) : 0);
 }
 
 // A fifth is subtracted: 80 percent by multiplication could overflow.
@@ -54,7 +55,7 @@ std::optional<std::int64_t> Meter::record(const std::string& request_id, const s
   if (cost) {
     run_spent_ += *cost;
   } else if (fallback_) {
-    fallback_spent_ += cost_nano_usd(usage, *fallback_);
+    run_spent_ += cost_nano_usd(usage, *fallback_);
   }
   store_.add_usage({run_, request_id, model, usage, cost, cost ? row_->hash : ""});
   warn();

@@ -48,8 +48,7 @@ class Meter {
   const RunId run_;
   const std::optional<models::PriceRow> row_;
   const std::optional<Price> fallback_;
-  std::int64_t run_spent_ = 0;       // priced, this run
-  std::int64_t fallback_spent_ = 0;  // by the fallback price: the store does not know it
+  std::int64_t run_spent_ = 0;  // this run, at its price or at the fallback price
   std::vector<Cap> caps_;
 };
 

@@ -87,11 +87,11 @@ class SqliteStore final : public Store {
   std::vector<ModelCost> usage_of_run(const RunId& run) override {
     return readers_.read([&](ReadScope& scope) { return usage_by_model(scope.main, run); });
   }
-  std::int64_t spent_on_job_nano_usd(const JobId& job) override {
-    return readers_.read([&](ReadScope& scope) { return spent_on_job(scope.main, job); });
+  Spending spending_of_job(const JobId& job) override {
+    return readers_.read([&](ReadScope& scope) { return store::spending_of_job(scope.main, job); });
   }
-  std::int64_t spent_since_nano_usd(std::int64_t since_ms) override {
-    return readers_.read([&](ReadScope& scope) { return spent_since(scope.main, since_ms); });
+  Spending spending_since(std::int64_t since_ms) override {
+    return readers_.read([&](ReadScope& scope) { return store::spending_since(scope.main, since_ms); });
   }
 
   std::string put_blob(std::string_view data) override { return blobs_.put(data); }

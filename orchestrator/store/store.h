@@ -59,6 +59,13 @@ struct UsageRow {
   std::string price_hash;                     ///< of the price row used; empty when unpriced
 };
 
+/// What requests cost, as far as their models had a price, and the tokens of those that had none.
+struct Spending {
+  std::int64_t priced_nano_usd = 0;
+  Usage unpriced;
+  bool operator==(const Spending&) const = default;
+};
+
 using TokenRow = AccessToken;
 using SessionRow = AccessSession;
 
@@ -108,9 +115,9 @@ class Store {
   /// Stores the row and adds it to the sums of its run; one unpriced row makes the run's cost null.
   virtual void add_usage(const UsageRow& row) = 0;
   virtual std::vector<ModelCost> usage_of_run(const RunId& run) = 0;
-  /// Priced cost of all runs of a job, and of all runs since `since_ms`.
-  virtual std::int64_t spent_on_job_nano_usd(const JobId& job) = 0;
-  virtual std::int64_t spent_since_nano_usd(std::int64_t since_ms) = 0;
+  /// Of all runs of a job, and of all runs since `since_ms`.
+  virtual Spending spending_of_job(const JobId& job) = 0;
+  virtual Spending spending_since(std::int64_t since_ms) = 0;
 
   // Blobs: content-addressed files beside the database; the id is the SHA-256 in hex.
   virtual std::string put_blob(std::string_view data) = 0;

@@ -3,6 +3,22 @@
 #include "orchestrator/base/error.h"
 
 namespace forge::store {
+namespace {
+
+/// The four counts of the columns of that name.
+Usage usage_in(Query& query) {
+  return {.input = query.integer("input"),
+          .output = query.integer("output"),
+          .cache_read = query.integer("cache_read"),
+          .cache_write = query.integer("cache_write")};
+}
+
+Spending spending_in(Query& query) {
+  query.step();
+  return {.priced_nano_usd = query.integer("priced"), .unpriced = usage_in(query)};
+}
+
+}  // namespace
 
 void add_usage(WriteScope& scope, const UsageRow& row) {
   // A sum with an unpriced part is null and stays it: in SQL, number + null is null.
@@ -53,28 +69,37 @@ std::vector<ModelCost> usage_by_model(Database& main, const RunId& run) {
   query.bind(":run", run.str());
   while (query.step()) {
     costs.push_back({.model = query.text("model"),
-                     .usage = {.input = query.integer("input"),
-                               .output = query.integer("output"),
-                               .cache_read = query.integer("cache_read"),
-                               .cache_write = query.integer("cache_write")},
+                     .usage = usage_in(query),
                      .cost_nano_usd = query.optional_integer("cost"),
                      .requests = query.integer("requests")});
   }
   return costs;
 }
 
-std::int64_t spent_on_job(Database& main, const JobId& job) {
+Spending spending_of_job(Database& main, const JobId& job) {
   Query query = main.query(R"sql(
-      SELECT coalesce(sum(usage.cost_nano_usd), 0) AS spent FROM usage JOIN runs ON runs.id = usage.run_id WHERE runs.job_id = :job
+      SELECT coalesce(sum(usage.cost_nano_usd), 0) AS priced,
+             coalesce(sum(usage.input_tokens) FILTER (WHERE usage.cost_nano_usd IS NULL), 0) AS input,
+             coalesce(sum(usage.output_tokens) FILTER (WHERE usage.cost_nano_usd IS NULL), 0) AS output,
+             coalesce(sum(usage.cache_read_tokens) FILTER (WHERE usage.cost_nano_usd IS NULL), 0) AS cache_read,
+             coalesce(sum(usage.cache_write_tokens) FILTER (WHERE usage.cost_nano_usd IS NULL), 0) AS cache_write
+        FROM usage JOIN runs ON runs.id = usage.run_id WHERE runs.job_id = :job
   )sql");
-  query.bind(":job", job.str()).step();
-  return query.integer("spent");
+  query.bind(":job", job.str());
+  return spending_in(query);
 }
 
-std::int64_t spent_since(Database& main, std::int64_t since_ms) {
-  Query query = main.query("SELECT coalesce(sum(cost_nano_usd), 0) AS spent FROM usage WHERE created_ms >= :since");
-  query.bind(":since", since_ms).step();
-  return query.integer("spent");
+Spending spending_since(Database& main, std::int64_t since_ms) {
+  Query query = main.query(R"sql(
+      SELECT coalesce(sum(cost_nano_usd), 0) AS priced,
+             coalesce(sum(input_tokens) FILTER (WHERE cost_nano_usd IS NULL), 0) AS input,
+             coalesce(sum(output_tokens) FILTER (WHERE cost_nano_usd IS NULL), 0) AS output,
+             coalesce(sum(cache_read_tokens) FILTER (WHERE cost_nano_usd IS NULL), 0) AS cache_read,
+             coalesce(sum(cache_write_tokens) FILTER (WHERE cost_nano_usd IS NULL), 0) AS cache_write
+        FROM usage WHERE created_ms >= :since
+  )sql");
+  query.bind(":since", since_ms);
+  return spending_in(query);
 }
 
 }  // namespace forge::store

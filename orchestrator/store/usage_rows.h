@@ -12,8 +12,7 @@ namespace forge::store {
 void add_usage(WriteScope& scope, const UsageRow& row);
 /// By model, in the order of first use.
 std::vector<ModelCost> usage_by_model(Database& main, const RunId& run);
-/// Priced cost, nano-dollars: unpriced requests count as nothing.
-std::int64_t spent_on_job(Database& main, const JobId& job);
-std::int64_t spent_since(Database& main, std::int64_t since_ms);
+Spending spending_of_job(Database& main, const JobId& job);
+Spending spending_since(Database& main, std::int64_t since_ms);
 
 }  // namespace forge::store

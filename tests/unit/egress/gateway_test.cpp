@@ -135,6 +135,16 @@ TEST_F(GatewayTest, CountsWhatADroppedAttemptWasBilled) {
   EXPECT_EQ(trace_.of<trace::Model>().at(0).stop_reason, "dropped");
 }
 
+TEST_F(GatewayTest, DoesNotTryAgainOnceDroppedAttemptsHaveSpentTheBudget) {
+  script(R"([{"text": "hi", "usage": {"input": 100, "output": 10}, "cut": true}])");
+  constexpr std::int64_t kAttemptCost = 100 * 1000 + 10 * 5000;
+  spec_.budget_nano_usd = 2 * kAttemptCost;
+  Session one = session();
+  EXPECT_EQ(test::code_of([&] { call(one); }), "budget_exhausted");
+  EXPECT_EQ(store_->usage_of_run(one.run.id).at(0).requests, 2);
+  EXPECT_EQ(trace_.of<trace::Budget>().back().action, "stopped");
+}
+
 TEST_F(GatewayTest, WarnsAtEightyPercentAndStopsBeforeTheCallThatIsTooMuch) {
   script(kOneStep);
   spec_.budget_nano_usd = kStepCost * 5 / 2;  // 2.5 calls
@@ -205,6 +215,23 @@ TEST_F(GatewayTest, TakesAFallbackPriceForBudgetsButNotForTheCost) {
   call(one);
   EXPECT_EQ(test::code_of([&] { call(one); }), "budget_exhausted");
   EXPECT_EQ(store_->usage_of_run(one.run.id).at(0).cost_nano_usd, std::nullopt);
+}
+
+TEST_F(GatewayTest, CountsOtherRunsAtTheFallbackPriceToo) {
+  script(kOneStep);
+  spec_.model = "unknown/model";
+  options_.fallback = Price{.input = 1'000'000'000, .output = 0, .cache_read = 0, .cache_write = 0, .tiers = {}};
+  options_.day_nano_usd = 2 * 100 * 1000;  // two calls
+  Session one = session();
+  Session other = session();
+  call(one);
+  call(other);
+  EXPECT_THAT(test::error_of([&] { call(one); })->client_text(), HasSubstr("the budget of the day is spent"));
+  clock_.advance_ms(24LL * 3600 * 1000);
+  options_ = {.job_nano_usd = 100 * 1000, .fallback = options_.fallback};
+  gateway_.reset();
+  other.model = gateway().model_for(one.job, other.run, trace_);
+  EXPECT_THAT(test::error_of([&] { call(other); })->client_text(), HasSubstr("the budget of the job is spent"));
 }
 
 TEST_F(GatewayTest, RefusesABudgetThatCouldNotBeKept) {

@@ -36,8 +36,8 @@ TYPED_TEST(StoredUsage, IsSummedInTheRunByModelAndByJob) {
   EXPECT_EQ(models[0].usage.output, 40);
   const Run second = this->store().insert_run(lease.job, "");
   this->use(second.id, "a/x", kOne, 100);
-  EXPECT_EQ(this->store().spent_on_job_nano_usd(lease.job), 116);
-  EXPECT_EQ(this->store().spent_on_job_nano_usd(this->queued().id), 0);
+  EXPECT_EQ(this->store().spending_of_job(lease.job), (Spending{.priced_nano_usd = 116, .unpriced = {}}));
+  EXPECT_EQ(this->store().spending_of_job(this->queued().id), Spending{});
 }
 
 TYPED_TEST(StoredUsage, WithoutAPriceMakesTheSumUnknownAndNotZero) {
@@ -50,7 +50,8 @@ TYPED_TEST(StoredUsage, WithoutAPriceMakesTheSumUnknownAndNotZero) {
   const std::vector<ModelCost> models = this->store().usage_of_run(lease.run);
   EXPECT_EQ(models.at(0).cost_nano_usd, 20);
   EXPECT_EQ(models.at(1).cost_nano_usd, std::nullopt);
-  EXPECT_EQ(this->store().spent_on_job_nano_usd(lease.job), 20);
+  EXPECT_EQ(this->store().spending_of_job(lease.job), (Spending{.priced_nano_usd = 20, .unpriced = kOne}));
+  EXPECT_EQ(this->store().spending_since(0), (Spending{.priced_nano_usd = 20, .unpriced = kOne}));
 }
 
 TYPED_TEST(StoredUsage, IsSummedSinceATime) {
@@ -58,9 +59,9 @@ TYPED_TEST(StoredUsage, IsSummedSinceATime) {
   this->use(lease.run, "a/x", kOne, 1);
   this->clock_.advance_ms(10);
   this->use(lease.run, "a/x", kOne, 2);
-  EXPECT_EQ(this->store().spent_since_nano_usd(this->clock_.now_ms()), 2);
-  EXPECT_EQ(this->store().spent_since_nano_usd(this->clock_.now_ms() - 10), 3);
-  EXPECT_EQ(this->store().spent_since_nano_usd(this->clock_.now_ms() + 1), 0);
+  EXPECT_EQ(this->store().spending_since(this->clock_.now_ms()).priced_nano_usd, 2);
+  EXPECT_EQ(this->store().spending_since(this->clock_.now_ms() - 10).priced_nano_usd, 3);
+  EXPECT_EQ(this->store().spending_since(this->clock_.now_ms() + 1).priced_nano_usd, 0);
 }
 
 TYPED_TEST(StoredUsage, OfAnUnknownRunIsNotFound) {
