@@ -50,6 +50,9 @@ class JobControl {
   virtual ~JobControl() = default;
   /// Validates and stores the job; with `start` it is queued at once. Throws invalid_argument with the field.
   virtual Job create(const Principal& who, JobSpec spec, bool start) = 0;
+  /// The path on this machine that a repository's name stands for, as the engine will read it; nothing for one over the network.
+  /// Throws invalid_argument or unsupported as create() does.
+  virtual std::optional<std::string> local_path(const std::string& repository) = 0;
   virtual Job get(const std::string& id) = 0;
   virtual JobPage list(const JobFilter& filter) = 0;
   /// Queues the first run of a `created` job, or a new run of an ended one; conflict while a run lives.

@@ -185,4 +185,10 @@ std::string without_credentials(const std::string& url) {
 
 void check_repository_name(const std::string& repository) { parse_location(repository); }
 
+std::optional<std::string> local_path(const std::string& repository) {
+  Location location = parse_location(repository);
+  if (location.kind != Location::Kind::local) return {};
+  return std::move(location.path);
+}
+
 }  // namespace forge::git

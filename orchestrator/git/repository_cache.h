@@ -117,5 +117,7 @@ int run_network_child();
 std::string without_credentials(const std::string& url);
 /// http(s), file:// or a path. Throws invalid_argument or unsupported with what would be right, before anything is made.
 void check_repository_name(const std::string& repository);
+/// The path that a repository's name stands for on this machine, decoded; nothing for one over the network. Throws the same.
+std::optional<std::string> local_path(const std::string& repository);
 
 }  // namespace forge::git

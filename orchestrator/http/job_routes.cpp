@@ -24,7 +24,10 @@ constexpr std::size_t kNoteBytes = 32 << 10;
 Response create_job(Services& services, const Request& request, const Stop& stop) {
   const Principal& who = *request.principal;
   const JobRequest wanted = job_request_from_json(json_body(request), services.options.defaults);
-  if (!who.local) check_remote_spec(wanted.spec, services.options.defaults, services.options.allow_local);
+  if (!who.local) {
+    const auto path = services.parts.jobs.local_path(wanted.spec.repository);
+    check_remote_spec(wanted.spec, path, services.options.defaults, services.options.allow_local);
+  }
   const auto create = [&] { return services.parts.jobs.create(who, wanted.spec, wanted.start).id.str(); };
   const auto key = request.header("idempotency-key");
   if (key && (key->empty() || key->size() > Idempotency::kKeyBytes)) throw bad_input("", "the Idempotency-Key is not 1 to 200 bytes long");

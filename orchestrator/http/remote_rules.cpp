@@ -11,16 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFileUrl = "file://";
 constexpr std::string_view kScript = "scripted:";
-
-/// The local path that a repository names, or nothing when it is reached over the network.
-std::optional<std::string> local_path(const std::string& repository) {
-  const std::string lower = lower_ascii(repository);
-  if (lower.starts_with(kFileUrl)) return repository.substr(kFileUrl.size());
-  if (lower.starts_with("http://") || lower.starts_with("https://")) return {};
-  return repository;  // whatever else it is, git might take it for a path
-}
 
 Error forbidden(const char* field, const std::string& message) {
   return public_failure(ErrorCode::permission_denied, message)
@@ -50,8 +41,9 @@ bool is_below(const std::string& path, const std::vector<std::string>& prefixes)
   });
 }
 
-void check_remote_spec(const JobSpec& spec, const JobSpec& defaults, const std::vector<std::string>& allow_local) {
-  if (const auto path = local_path(spec.repository); path && !is_below(*path, allow_local))
+void check_remote_spec(const JobSpec& spec, const std::optional<std::string>& local_path, const JobSpec& defaults,
+                       const std::vector<std::string>& allow_local) {
+  if (local_path && !is_below(*local_path, allow_local))
     throw forbidden("repository", "this server does not let remote callers name that local path");
   // A script is read by the server and its words come back in the trace: any file could be read that way.
   if (spec.model.starts_with(kScript) && spec.model != defaults.model && !is_below(spec.model.substr(kScript.size()), allow_local))

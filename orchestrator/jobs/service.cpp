@@ -54,6 +54,7 @@ class JobService final : public Service {
     return job;
   }
 
+  std::optional<std::string> local_path(const std::string& repository) override { return git::local_path(repository); }
   Job get(const std::string& id) override { return parts_.store.job(id); }
   JobPage list(const JobFilter& filter) override { return parts_.store.jobs(filter); }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <regex>
+
 #include "tests/functional/remains.h"
 #include "tests/functional/repository.h"
 #include "tests/functional/server.h"
@@ -105,6 +107,22 @@ TEST_F(Access, EndsWithTheTokenForRequestsSessionsAndStreams) {
   EXPECT_EQ(status("GET", "/api/v1/jobs", bearer(secret)), 401);
   EXPECT_EQ(status("GET", "/api/v1/jobs", cookie), 401);
   EXPECT_THAT(forge_.forge({"token", "list"}).out, HasSubstr("revoked"));
+}
+
+TEST_F(Access, OverTcpNoSpellingOfAPathLeadsOutOfTheAllowedOnes) {
+  const auto allowed = forge_.file("allowed");
+  std::filesystem::create_directory(allowed);
+  const std::string out = repo_.path().lexically_relative(allowed).string();
+  const std::string hidden = std::regex_replace(out, std::regex(R"(\.\.)"), "%2e%2E");
+  forge_.set("FORGE_REPOSITORIES__ALLOW_LOCAL", allowed.string());
+  const std::string headers = bearer(server().token("operator", "ci"));
+  const auto create = [&](const std::string& repository) {
+    return status("POST", "/api/v1/jobs", headers, {{"repository", repository}, {"task", "x"}, {"start", false}});
+  };
+  for (const std::string& name : std::vector<std::string>{
+           repo_.str(), allowed.string() + "/" + out, "file://" + repo_.str(), "file://" + allowed.string() + "/" + out,
+           "file://" + allowed.string() + "/" + hidden, "FILE://localhost" + allowed.string() + "/" + hidden})
+    EXPECT_EQ(create(name), 403) << name;
 }
 
 TEST_F(Access, ByASignInLinkWorksOnce) {

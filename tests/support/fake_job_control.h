@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ class FakeJobControl final : public JobControl {
     entry.job = job;
     if (start) add_run(entry);
     return snapshot(entry);
+  }
+  std::optional<std::string> local_path(const std::string& repository) override {
+    if (const auto read = paths_read.find(repository); read != paths_read.end()) return read->second;
+    return repository.starts_with("https://") ? std::nullopt : std::optional(repository);
   }
   Job get(const std::string& id) override { return snapshot(find(*state_.lock(), id)); }
   JobPage list(const JobFilter& filter) override {
@@ -106,6 +111,9 @@ class FakeJobControl final : public JobControl {
   }
 
   // What tests make happen.
+
+  /// Names of repositories that stand for another path than they look like.
+  std::map<std::string, std::string> paths_read;
 
   /// Stores an event of the job's latest run and tells the listeners.
   void happen(const std::string& id, TraceType type, const std::string& data_json) {

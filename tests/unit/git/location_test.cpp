@@ -63,6 +63,13 @@ TEST(Location, RefusesWhatItCannotUseAndSaysWhatWouldBeRight) {
   }
 }
 
+TEST(Location, TellsThePathThatANameStandsForOnThisMachine) {
+  EXPECT_EQ(local_path("/srv/x/"), "/srv/x");
+  EXPECT_EQ(local_path("file:///srv/%2e%2e/x"), "/srv/../x");
+  EXPECT_EQ(local_path("FILE://localhost/srv/x"), "/srv/x");
+  EXPECT_EQ(local_path("https://host/srv/x"), std::nullopt);
+}
+
 TEST(Location, RefusesCredentialsWithoutRepeatingThem) {
   for (const std::string& url :
        std::vector<std::string>{"https://user:hunter22@host/x", "https://hunter22@host/x", "http://a:hunter22@[::1]/x"}) {

@@ -261,13 +261,14 @@ TEST(Remote, CallersOverTcpNameLocalPathsOnlyBelowTheAllowedOnes) {
     return server.tcp_send("POST", "/api/v1/jobs", body.dump(), token);
   };
   EXPECT_EQ(create(json::object()).status, 201);
-  EXPECT_EQ(create({{"repository", "file://" + allowed.str()}}).status, 201);
+  server.jobs.paths_read = {{"file:///looks/foreign", allowed.str()}, {"file://" + allowed.str() + "/%2e%2e/x", allowed.str() + "/../x"}};
+  EXPECT_EQ(create({{"repository", "file:///looks/foreign"}}).status, 201);
   EXPECT_EQ(create({{"repository", "https://git.example/x.git"}}).status, 201);
   EXPECT_EQ(create({{"model", "scripted:default.json"}}).status, 201);
   EXPECT_EQ(create({{"model", "scripted:" + allowed.str() + "/script.json"}}).status, 201);
   for (const json& more : {json{{"repository", "/etc"}}, json{{"repository", allowed.str() + "/../x"}}, json{{"repository", "file:///etc"}},
-                           json{{"repository", "FILE:///etc"}}, json{{"repository", "relative"}}, json{{"model", "scripted:/etc/passwd"}},
-                           json{{"driver", "none"}}}) {
+                           json{{"repository", "file://" + allowed.str() + "/%2e%2e/x"}}, json{{"repository", "relative"}},
+                           json{{"model", "scripted:/etc/passwd"}}, json{{"driver", "none"}}}) {
     const RawResponse response = create(more);
     EXPECT_EQ(response.status, 403) << more.dump();
     EXPECT_EQ(json::parse(response.body).at("error").at("field"), more.begin().key());
