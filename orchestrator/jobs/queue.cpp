@@ -45,6 +45,8 @@ void Queue::drain(const Stop& stop) {
   state.notify_all();
   const auto idle = [](const State& s) { return s.live.empty(); };
   if (state.wait_until(stop.token(), stop.deadline(), idle)) return;
+  state->giving_up = true;
+  state.notify_all();
   for (const auto& [job, live] : state->live) live->stop.request(Reason::interrupted);
   state.wait({}, idle);
 }
@@ -66,11 +68,11 @@ void Queue::worker(const std::stop_token& token) {
     try {
       if (state_.lock()->draining) return;
       if (const auto lease = store_.claim_run(clock_.now_ms() + options_.lease.count())) {
-        perform(*lease);
+        perform(*lease, token);
         continue;
       }
     } catch (const Error& e) {
-      log_.error("queue: a run could not be worked on", {{"code", name_of(e.code())}, {"error", e.what()}});
+      log_.error("queue: no run could be claimed", {{"code", name_of(e.code())}, {"error", e.what()}});
     }
     if (!wait_for_work(token, seen)) return;
   }
@@ -97,15 +99,47 @@ class Queue::Registration {
   const JobId job_;
 };
 
-void Queue::perform(const store::Lease& lease) {
-  const Job job = store_.job(lease.job.str());
-  const auto run = store_.run(lease.job, lease.run_number);
-  if (!run) throw Error(ErrorCode::corrupt, "a leased run is not in the store");
-  LiveRun live(lease, job.spec);
-  const Registration registration(state_, live);
-  // A cancel between the claim and the line above found nobody to stop; the row remembers it.
-  if (store_.job(lease.job.str()).cancel_requested) live.stop.request(Reason::cancelled);
-  work_(job, *run, live);
+void Queue::perform(const store::Lease& lease, const std::stop_token& token) {
+  store::RunEnd end{.reason = Reason::interrupted, .error = "the run could not be worked on; the server's log has the details"};
+  try {
+    const Job job = store_.job(lease.job.str());
+    const auto run = store_.run(lease.job, lease.run_number);
+    if (!run) throw Error(ErrorCode::corrupt, "a leased run is not in the store");
+    LiveRun live(lease, job.spec);
+    const Registration registration(state_, live);
+    // A cancel between the claim and the line above found nobody to stop; the row remembers it.
+    if (store_.job(lease.job.str()).cancel_requested) live.stop.request(Reason::cancelled);
+    try {
+      end = work_(job, *run, live);
+    } catch (const std::exception& e) {
+      // A run always ends: what the steps did not foresee (a full disk, a driver that is gone) is logged and becomes a failure.
+      log_.error("a run failed unexpectedly", {{"job", job.id.str()}, {"run", run->number}, {"error", e.what()}});
+      end.reason = live.stop.why().value_or(Reason::interrupted);
+    }
+    return write_end(lease, end, token);  // it lives until that is done: who drains waits for it
+  } catch (const std::exception& e) {
+    log_.error("queue: a claimed run could not be read", {{"job", lease.job.str()}, {"error", e.what()}});
+  }
+  write_end(lease, end, token);
+}
+
+/// Tries again until it is written, for a disk may be full for an hour: a run without an end is live for ever, and can neither be cancelled
+/// nor tried again. Only the end of this process ends the attempts; the next start finds the run.
+void Queue::write_end(const store::Lease& lease, const store::RunEnd& end, const std::stop_token& token) {
+  const std::string job = lease.job.str();
+  for (bool first = true;; first = false) {
+    try {
+      if (!store_.end_run(lease, end))
+        log_.warn("the end of a run was not written: its lease is void", {{"job", job}, {"run", lease.run_number}});
+      return;
+    } catch (const Error& e) {
+      if (first) log_.error("the end of a run cannot be written yet", {{"job", job}, {"run", lease.run_number}, {"error", e.what()}});
+    }
+    auto state = state_.lock();
+    state.wait_until(token, SteadyClock::now() + options_.end_again, [](const State& s) { return s.giving_up; });
+    if (state->giving_up || token.stop_requested()) break;
+  }
+  log_.error("the end of a run was not written; the next start ends it", {{"job", job}, {"run", lease.run_number}});
 }
 
 void Queue::keeper(const std::stop_token& token) {

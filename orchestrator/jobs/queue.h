@@ -20,6 +20,7 @@ struct QueueOptions {
   int concurrency = 2;  ///< runs at once; 0 = a queue that hands out nothing
   std::chrono::milliseconds lease = std::chrono::seconds(30);
   std::chrono::milliseconds renew_every = std::chrono::seconds(10);
+  std::chrono::milliseconds end_again = std::chrono::seconds(1);  ///< pause before the next attempt to write the end of a run
 };
 
 /// A run that this process works on.
@@ -37,8 +38,8 @@ struct LiveRun {
 /// (Store::end_interrupted).
 class Queue {
  public:
-  /// Does one leased run to its end, on a worker thread; must not throw anything but Error.
-  using Work = std::function<void(const Job& job, const Run& run, LiveRun& live)>;
+  /// Does one leased run, on a worker thread, and says how it ended. What it throws is logged and ends the run as interrupted.
+  using Work = std::function<store::RunEnd(const Job& job, const Run& run, LiveRun& live)>;
 
   Queue(store::Store& store, const Clock& clock, Log& log, QueueOptions options, Work work);
   /// Interrupts what still lives and waits for it.
@@ -59,6 +60,7 @@ class Queue {
   struct State {
     std::uint64_t wakes = 0;
     bool draining = false;
+    bool giving_up = false;  ///< the time to drain is over
     std::map<JobId, LiveRun*> live;
   };
 
@@ -66,7 +68,8 @@ class Queue {
 
   void worker(const std::stop_token& token);
   void keeper(const std::stop_token& token);
-  void perform(const store::Lease& lease);
+  void perform(const store::Lease& lease, const std::stop_token& token);
+  void write_end(const store::Lease& lease, const store::RunEnd& end, const std::stop_token& token);
   /// Waits for a wake-up after `seen`, at most a poll interval. False when stopping.
   bool wait_for_work(const std::stop_token& token, std::uint64_t& seen);
 

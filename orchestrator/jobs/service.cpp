@@ -38,7 +38,7 @@ class JobService final : public Service {
       parts_.log.warn("a run of a dead process was ended",
                       {{"job", run.job.str()}, {"run", run.number}, {"reason", name_of(Reason::interrupted)}});
     queue_ = std::make_unique<Queue>(parts_.store, parts_.clock, parts_.log, parts_.queue,
-                                     [this](const Job& job, const Run& run, LiveRun& live) { perform(job, run, live); });
+                                     [this](const Job& job, const Run& run, LiveRun& live) { return perform(job, run, live); });
   }
   ~JobService() override {
     queue_.reset();
@@ -129,28 +129,18 @@ class JobService final : public Service {
       throw public_failure(ErrorCode::unavailable, "the server is stopping and takes no new work").with_hint("ask again when it is back");
   }
 
-  void perform(const Job& job, Run run, LiveRun& live) {
+  store::RunEnd perform(const Job& job, Run run, LiveRun& live) {
     RunTrace trace(parts_.store, run.id, live.activity);
     StoredProgress progress(parts_.store, live.lease);
-    store::RunEnd end;
-    try {
-      run.branch = branch_name(job.id, run.number);
-      progress.learned({.branch = run.branch, .started_ms = parts_.clock.now_ms()});
-      const RunTools tools{parts_.git,
-                           *parts_.drivers.at(job.spec.driver),
-                           find_adapter(job.spec.adapter, parts_),
-                           parts_.templates.at(job.spec.template_name),
-                           parts_.push_partial,
-                           parts_.log};
-      end = execute_run(job, run, tools, trace, progress, live.stop);
-    } catch (const std::exception& e) {
-      // A run always ends: what the steps did not foresee (a full disk, a driver that is gone) is logged and becomes a failure.
-      parts_.log.error("a run failed unexpectedly", {{"job", job.id.str()}, {"run", run.number}, {"error", e.what()}});
-      end.reason = live.stop.why().value_or(Reason::interrupted);
-      end.error = "the run could not be worked on; the server's log has the details";
-    }
-    if (!parts_.store.end_run(live.lease, end))
-      parts_.log.warn("the end of a run was not written: its lease is void", {{"job", job.id.str()}, {"run", run.number}});
+    run.branch = branch_name(job.id, run.number);
+    progress.learned({.branch = run.branch, .started_ms = parts_.clock.now_ms()});
+    const RunTools tools{parts_.git,
+                         *parts_.drivers.at(job.spec.driver),
+                         find_adapter(job.spec.adapter, parts_),
+                         parts_.templates.at(job.spec.template_name),
+                         parts_.push_partial,
+                         parts_.log};
+    return execute_run(job, run, tools, trace, progress, live.stop);
   }
 
   const ServiceParts parts_;

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include "tests/support/errors.h"
+#include "tests/support/soon.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
 namespace forge::test {
@@ -155,6 +157,67 @@ TEST_F(StoppingTest, ARunWhoseProcessDiedIsInterruptedAtTheNextStart) {
   const Job ended = service_->get(job.id.str());
   EXPECT_EQ(ended.state, JobState::failed);
   EXPECT_EQ(ended.last_run->reason, Reason::interrupted);
+}
+
+/// While it lives, the database takes no end of a run, as when its disk is full.
+class NoRoomForEnds {
+ public:
+  explicit NoRoomForEnds(const TempDir& data) {
+    EXPECT_EQ(sqlite3_open((data / "forge.db").c_str(), &database_), SQLITE_OK);
+    EXPECT_EQ(sqlite3_busy_timeout(database_, 8000), SQLITE_OK);
+    execute("CREATE TRIGGER no_room BEFORE UPDATE OF ended_ms ON runs BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  }
+  ~NoRoomForEnds() {
+    execute("DROP TRIGGER no_room");
+    sqlite3_close(database_);
+  }
+  NoRoomForEnds(const NoRoomForEnds&) = delete;
+  NoRoomForEnds& operator=(const NoRoomForEnds&) = delete;
+
+ private:
+  void execute(const char* sql) {
+    EXPECT_EQ(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database_);
+  }
+  sqlite3* database_ = nullptr;
+};
+
+/// Waits for a run's branch: the last thing before its end.
+bool pushed(const TempRepo& repo) {
+  const Stop limit = soon();
+  while (repo.git({"branch", "--list", "forge/*"}).empty()) {
+    if (limit.expired()) return false;
+    pause(std::chrono::milliseconds(10), limit);
+  }
+  return true;
+}
+
+TEST_F(StoppingTest, AnEndThatCouldNotBeWrittenIsWrittenWhenThereIsRoomAgain) {
+  start(writes("a.txt", "a\n"), {.end_again = std::chrono::milliseconds(20)});
+  std::optional<NoRoomForEnds> full(dir_);
+  const Job job = service_->create(me_, spec(), true);
+  ASSERT_TRUE(pushed(repo_));
+  EXPECT_EQ(service_->live_runs(), 1u);  // pushed, and not ended
+  full.reset();
+  ASSERT_TRUE(wait_for_ends(1));
+  const Job ended = service_->get(job.id.str());
+  EXPECT_EQ(ended.state, JobState::succeeded);
+  EXPECT_TRUE(ended.last_run->pushed);
+}
+
+TEST_F(StoppingTest, AnEndThatCannotBeWrittenDoesNotKeepTheServerUp) {
+  const JobId id = [&] {
+    const NoRoomForEnds full(dir_);
+    start(writes("a.txt", "a\n"), {.end_again = std::chrono::milliseconds(20)});
+    const Job job = service_->create(me_, spec(), true);
+    EXPECT_TRUE(pushed(repo_));
+    service_->drain(Stop::after(std::chrono::milliseconds(10)));
+    EXPECT_EQ(service_->live_runs(), 0u);
+    return job.id;
+  }();
+  ended_.reset();
+  service_.reset();
+  start(writes("a.txt", "a\n"));
+  EXPECT_EQ(service_->get(id.str()).last_run->reason, Reason::interrupted);
 }
 
 TEST_F(StoppingTest, ARunThatLostItsLeaseWritesNothingAnyMore) {
