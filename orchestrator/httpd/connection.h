@@ -38,6 +38,16 @@ class Census {
   std::shared_ptr<Guarded<Counts>> counts_ = std::make_shared<Guarded<Counts>>();
 };
 
+/// What becomes of a connection after a request.
+enum class Next {
+  keep,        ///< another request may come
+  await_body,  ///< the request is not served yet: it may have a body, which is not all there
+  send,        ///< the client has not taken the whole answer; what comes then stands in the connection
+  linger,      ///< our last bytes are sent: read and forget what the client still sends, so that it gets them, then close
+  close,
+  taken,  ///< the event hub has the socket
+};
+
 /// One client's socket, with what was read from it and not yet understood.
 struct Connection {
   UniqueFd socket;  ///< non-blocking
@@ -45,15 +55,11 @@ struct Connection {
   std::string peer;
   Census::Ticket ticket;
   HeadScanner scanner;
-  std::string received;  ///< not yet served: the head being read, a body's begin, pipelined requests
-};
-
-/// What becomes of a connection after a request.
-enum class Next {
-  keep,    ///< another request may come
-  linger,  ///< our last bytes are sent: read and forget what the client still sends, so that it gets them, then close
-  close,
-  taken,  ///< the event hub has the socket
+  std::string received;     ///< not yet served: the head being read, a body's begin, pipelined requests
+  std::size_t awaited = 0;  ///< bytes of `received` that the request at its begin needs; 0 = its head was not judged yet
+  std::string unsent;       ///< the answer of Next::send
+  std::size_t sent = 0;     ///< bytes of it that are out
+  Next then = Next::close;  ///< what becomes of the connection when it is out
 };
 
 /// Requests whose heads are complete, waiting for a worker.
@@ -64,7 +70,7 @@ class WorkQueue {
   bool push(std::unique_ptr<Connection>& connection);
   /// Waits; null when `token` was stopped.
   std::unique_ptr<Connection> pop(const std::stop_token& token);
-  /// A worker is done with what it popped; call it after the connection was given back.
+  /// What was popped is served, its answer sent or given up; call it after the connection was given back.
   void done();
   /// Waits until nothing is queued or being served. False when `stop` ended the wait.
   bool wait_idle(const Stop& stop);

@@ -16,7 +16,8 @@
 namespace forge::httpd {
 namespace {
 
-constexpr std::size_t kBodyPieceBytes = 64 << 10;
+// For the head of a stream and for a written body. A client that does not take so little holds a worker no longer than this.
+constexpr auto kHeadPatience = std::chrono::seconds(2);
 
 /// Writes at once what the socket takes, as nearly every answer is, and waits only for the rest.
 void send_all(int fd, std::string_view data, const Stop& stop) {
@@ -84,16 +85,18 @@ Exchange::Exchange(const ServerOptions& options, Site& site, EventHub& hub, Conn
 
 Next Exchange::run() {
   const auto started = SteadyClock::now();
-  const Next next = send(respond());
+  std::optional<Response> response = respond();
+  if (!response) return Next::await_body;
+  connection_.received.erase(0, connection_.scanner.head_bytes() + request_.body.size());
+  connection_.scanner.restart();
+  connection_.awaited = 0;
+  const Next next = send(std::move(*response));
   site_.served({request_, route_, status_, std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - started)});
   return next;
 }
 
 std::optional<Refusal> Exchange::understand() {
-  const std::size_t head_bytes = connection_.scanner.head_bytes();
-  const std::string text = connection_.received.substr(0, head_bytes);
-  connection_.received.erase(0, head_bytes);
-  connection_.scanner.restart();
+  const std::string text = connection_.received.substr(0, connection_.scanner.head_bytes());
   request_.listener = connection_.listener;
   request_.peer = connection_.peer;
   head_.keep_alive = false;  // until the head is known to be sound
@@ -113,8 +116,9 @@ std::optional<Refusal> Exchange::understand() {
   return {};
 }
 
-Response Exchange::respond() {
-  // The order is the point: nothing is looked up for a foreign Host, no body is read from one who may not send it.
+std::optional<Response> Exchange::respond() {
+  // The order is the point: nothing is looked up for a foreign Host, no body is awaited from one who may not send it. A request whose body
+  // was awaited passes all of it again: the token may have been revoked meanwhile.
   try {
     if (const auto refusal = understand()) return refusal_response(*refusal);
     site_.screen(request_);
@@ -128,14 +132,15 @@ Response Exchange::respond() {
     request_.params = std::move(match.params);
     site_.admit(request_, *route_);
     check_query(request_, *route_);
-    if (const auto refusal = read_body()) return refusal_response(*refusal);
+    if (const auto refusal = take_body()) return refusal_response(*refusal);
+    if (awaits_body_) return {};
     return route_->handler(request_, stop_.shorter(options_.handler_deadline));
   } catch (const std::exception& e) {
     return site_.failure(request_, e);
   }
 }
 
-std::optional<Refusal> Exchange::read_body() {
+std::optional<Refusal> Exchange::take_body() {
   const std::size_t length = head_.content_length;
   if (length == 0) return {};
   if (length > route_->body_bytes)
@@ -144,23 +149,17 @@ std::optional<Refusal> Exchange::read_body() {
         ErrorCode::limit_exceeded,
         route_->body_bytes == 0 ? "this path takes no body" : fmt::format("the body is larger than {} bytes", route_->body_bytes),
         {}};
-  // A client that waits for the 100 has sent nothing yet; one that did not wait needs none.
-  std::string& received = connection_.received;
-  if (head_.expects_continue && received.empty())
-    send_all(connection_.socket.get(), "HTTP/1.1 100 Continue\r\n\r\n", stop_.shorter(options_.write_deadline));
-  request_.body = received.substr(0, length);
-  received.erase(0, request_.body.size());
-  const Stop deadline = stop_.shorter(options_.body_deadline);
-  try {
-    while (request_.body.size() < length) {
-      const std::string piece = read_some(connection_.socket.get(), std::min(kBodyPieceBytes, length - request_.body.size()), deadline);
-      if (piece.empty()) return Refusal{400, ErrorCode::invalid_argument, "the body ended early", {}};
-      request_.body += piece;
-    }
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::timed_out) throw;
-    return Refusal{408, ErrorCode::timed_out, "the body did not arrive in time", {}};
+  const std::size_t head_bytes = connection_.scanner.head_bytes();
+  if (connection_.received.size() < head_bytes + length) {
+    // A client that waits for the 100 has sent nothing yet; one that did not wait needs none.
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (head_.expects_continue && connection_.received.size() == head_bytes)
+      ::send(connection_.socket.get(), kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    connection_.awaited = head_bytes + length;
+    awaits_body_ = true;
+    return {};
   }
+  request_.body = connection_.received.substr(head_bytes, length);
   body_read_ = true;
   return {};
 }
@@ -177,8 +176,7 @@ Next Exchange::send(Response response) {
     const std::string framing = keep ? (request_.minor_version == 0 ? "Connection: keep-alive\r\n" : "") : "Connection: close\r\n";
     std::string text = response_head(response, response.body.size(), framing);
     if (!bare) text += response.body;
-    send_all(connection_.socket.get(), text, stop_.shorter(options_.write_deadline));
-    return keep ? Next::keep : Next::linger;
+    return send_text(std::move(text), keep ? Next::keep : Next::linger);
   } catch (const Error& e) {
     // The client left or does not read: nothing to tell it, and nobody else is concerned.
     if (e.code() == ErrorCode::internal) throw;
@@ -186,11 +184,21 @@ Next Exchange::send(Response response) {
   }
 }
 
+Next Exchange::send_text(std::string text, Next then) {
+  const ssize_t sent = ::send(connection_.socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return Next::close;
+  connection_.sent = static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
+  if (connection_.sent == text.size()) return then;
+  connection_.unsent = std::move(text);
+  connection_.then = then;
+  return Next::send;
+}
+
 Next Exchange::write_streamed(const Response& response) {
   const bool keep = head_.keep_alive && body_read_ && request_.minor_version == 1;
   const std::string framing = request_.minor_version == 1 ? "Transfer-Encoding: chunked\r\n" : "";
   const int fd = connection_.socket.get();
-  send_all(fd, response_head(response, {}, framing + (keep ? "" : "Connection: close\r\n")), stop_.shorter(options_.write_deadline));
+  send_all(fd, response_head(response, {}, framing + (keep ? "" : "Connection: close\r\n")), stop_.shorter(kHeadPatience));
   SocketBody body(fd, request_.minor_version, stop_, options_.write_deadline);
   try {
     response.writer(body, stop_);
@@ -206,7 +214,7 @@ Next Exchange::write_streamed(const Response& response) {
 Next Exchange::hand_to_hub(Response response) {
   // 2 s between attempts of a browser; the comment makes proxies pass the head on at once.
   const std::string head = response_head(response, {}, "Connection: close\r\nX-Accel-Buffering: no\r\n") + "retry: 2000\n:\n\n";
-  send_all(connection_.socket.get(), head, stop_.shorter(options_.write_deadline));
+  send_all(connection_.socket.get(), head, stop_.shorter(kHeadPatience));
   hub_.adopt(std::move(connection_.socket), std::move(*response.events));
   return Next::taken;
 }

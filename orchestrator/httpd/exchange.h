@@ -12,19 +12,22 @@ namespace forge::httpd {
 class Exchange {
  public:
   Exchange(const ServerOptions& options, Site& site, EventHub& hub, Connection& connection, Stop stop);
-  /// Serves the request whose head stands at the begin of `connection.received`, and takes it off there. Never throws for what a client
-  /// did.
+  /// Serves the request whose head stands at the begin of `connection.received`, and takes it off there; or leaves it there when the rest
+  /// of its body must be awaited. Never waits for the client, and never throws for what it did.
   Next run();
 
  private:
-  /// Takes the head off the connection and fills `request_`.
+  /// Reads the head and fills `request_`.
   std::optional<Refusal> understand();
-  /// The answer, whatever happens: a refusal of the guard, the handler's, or the site's words for an error.
-  Response respond();
-  /// The whole body into `request_`, when the route takes one that long.
-  std::optional<Refusal> read_body();
+  /// The answer, whatever happens: a refusal of the guard, the handler's, or the site's words for an error. Nothing when a body is
+  /// awaited.
+  std::optional<Response> respond();
+  /// The body into `request_`, when the route takes one that long and all of it is there.
+  std::optional<Refusal> take_body();
   /// Writes the answer and says what becomes of the connection.
   Next send(Response response);
+  /// Sends what the socket takes at once; the front thread sends the rest.
+  Next send_text(std::string text, Next then);
   Next write_streamed(const Response& response);
   Next hand_to_hub(Response response);
 
@@ -36,6 +39,7 @@ class Exchange {
   RequestHead head_;
   Request request_;
   const Route* route_ = nullptr;
+  bool awaits_body_ = false;
   bool body_read_ = false;  ///< only then may the connection be kept: the connection stands at the begin of the next request
   int status_ = 0;
 };

@@ -38,8 +38,8 @@ std::string address_text(const sockaddr_storage& address) {
   return text.data();
 }
 
-void watch(int epoll, int operation, int fd, std::uint64_t about) {
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = about}};
+void watch(int epoll, int operation, int fd, std::uint64_t about, std::uint32_t events = EPOLLIN) {
+  epoll_event event{.events = events, .data = {.u64 = about}};
   checked(::epoll_ctl(epoll, operation, fd, &event), "watching a connection");
 }
 
@@ -75,7 +75,7 @@ void Front::run(const std::stop_token& token) {
         const auto listener = listeners_.find(about & ~kListenerBit);
         if (listener != listeners_.end()) accept_from(listener->second);
       } else {
-        on_readable(static_cast<int>(about));
+        on_ready(static_cast<int>(about));
       }
     }
     obey();
@@ -135,6 +135,8 @@ void Front::take_back(std::unique_ptr<Connection> connection, Next next) {
     ::shutdown(fd, SHUT_WR);
     return park(std::move(connection), Phase::linger);
   }
+  if (next == Next::send) return park(std::move(connection), Phase::answer);
+  if (next == Next::await_body) return park(std::move(connection), Phase::body);
   const bool still_listening =
       std::any_of(listeners_.begin(), listeners_.end(), [&](const auto& entry) { return entry.second.info == connection->listener; });
   if (!still_listening) return;  // closed with its listener
@@ -176,13 +178,25 @@ void Front::park(std::unique_ptr<Connection> connection, Phase phase) {
   const int fd = connection->socket.get();
   Parked& parked = connections_[fd];
   parked = {std::move(connection), phase, {}};
-  set_deadline(parked, phase == Phase::linger ? options_.linger : options_.idle);
-  watch(epoll_.get(), EPOLL_CTL_ADD, fd, static_cast<std::uint64_t>(fd));
+  set_deadline(parked, time_for(phase));
+  watch(epoll_.get(), EPOLL_CTL_ADD, fd, static_cast<std::uint64_t>(fd), phase == Phase::answer ? EPOLLOUT : EPOLLIN);
+}
+
+milliseconds Front::time_for(Phase phase) const {
+  switch (phase) {
+    case Phase::idle: return options_.idle;
+    case Phase::head: return options_.head_deadline;
+    case Phase::body: return options_.body_deadline;
+    case Phase::answer: return options_.write_deadline;
+    case Phase::linger: return options_.linger;
+  }
+  return options_.idle;
 }
 
 std::unique_ptr<Connection> Front::unpark(Connections::iterator at) {
   std::unique_ptr<Connection> connection = std::move(at->second.connection);
   checked(::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, at->first, nullptr), "letting a connection go");
+  if (at->second.phase == Phase::answer) queue_.done();
   connections_.erase(at);
   return connection;
 }
@@ -192,13 +206,15 @@ void Front::set_deadline(Parked& parked, milliseconds from_now) {
   next_deadline_ = std::min(next_deadline_, parked.deadline);
 }
 
-void Front::on_readable(int fd) {
+void Front::on_ready(int fd) {
   const auto at = connections_.find(fd);
   if (at == connections_.end()) return;
   if (at->second.phase == Phase::linger) return discard(at);
+  if (at->second.phase == Phase::answer) return send_more(at);
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by recv
   const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+  if (got == 0 && at->second.phase == Phase::body) return refuse(at, {400, ErrorCode::invalid_argument, "the body ended early", {}});
   if (got <= 0) {
     unpark(at);
     return;
@@ -207,17 +223,35 @@ void Front::on_readable(int fd) {
   advance(fd);
 }
 
+void Front::send_more(Connections::iterator at) {
+  Connection& connection = *at->second.connection;
+  const std::string_view rest = std::string_view(connection.unsent).substr(connection.sent);
+  const ssize_t sent = ::send(at->first, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+  connection.sent += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
+  if (sent >= 0 && connection.sent < connection.unsent.size()) return;
+  std::unique_ptr<Connection> done = unpark(at);
+  if (sent < 0) return;
+  done->unsent = {};
+  const Next then = done->then;
+  take_back(std::move(done), then);
+}
+
 void Front::advance(int fd) {
   const auto at = connections_.find(fd);
   Parked& parked = at->second;
   Connection& connection = *parked.connection;
   if (connection.received.empty()) return;
+  if (parked.phase == Phase::body) {
+    if (connection.received.size() >= connection.awaited) dispatch(at);
+    return;
+  }
   // Bytes may be here without an event: a client may send its next request before it has our answer.
   if (auto refusal = connection.scanner.scan(connection.received)) return refuse(at, *refusal);
   if (connection.scanner.head_bytes() != 0) return dispatch(at);
   if (parked.phase == Phase::head) return;
   parked.phase = Phase::head;  // its deadline counts from the first byte: a client that drips does not move it
-  set_deadline(parked, options_.head_deadline);
+  set_deadline(parked, time_for(Phase::head));
 }
 
 void Front::dispatch(Connections::iterator at) {
@@ -237,7 +271,7 @@ void Front::refuse(Connections::iterator at, const Refusal& refusal) {
   ::send(at->first, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::shutdown(at->first, SHUT_WR);
   at->second.phase = Phase::linger;
-  set_deadline(at->second, options_.linger);
+  set_deadline(at->second, time_for(Phase::linger));
 }
 
 void Front::discard(Connections::iterator at) {
@@ -260,8 +294,9 @@ void Front::expire() {
   }
   for (const int fd : overdue) {
     const auto at = connections_.find(fd);
-    if (at->second.phase == Phase::head) {
-      refuse(at, {408, ErrorCode::timed_out, "the request's head did not arrive in time", {}});
+    if (at->second.phase == Phase::head || at->second.phase == Phase::body) {
+      const std::string what = at->second.phase == Phase::head ? "the request's head" : "the body";
+      refuse(at, {408, ErrorCode::timed_out, what + " did not arrive in time", {}});
     } else {
       unpark(at);
     }

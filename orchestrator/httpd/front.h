@@ -18,7 +18,8 @@
 /// Private to httpd.
 namespace forge::httpd {
 
-/// The front thread: accepts, reads heads, keeps idle connections, ends overdue ones. What is complete goes to the work queue.
+/// The front thread: accepts, reads heads and awaited bodies, sends what slow clients did not take at once, keeps idle connections, ends
+/// overdue ones. What is complete goes to the work queue.
 /// No client can make it wait: every call on a socket is non-blocking.
 class Front {
  public:
@@ -44,6 +45,8 @@ class Front {
   enum class Phase {
     idle,    ///< nothing received of the next request; closed without a word
     head,    ///< a head is on its way; overdue, it is answered with 408
+    body,    ///< a body that a worker wants is on its way; the same
+    answer,  ///< an answer is going out; the request counts as being served until it is out or given up
     linger,  ///< answered for the last time; what still comes is forgotten
   };
   struct Parked {
@@ -70,7 +73,9 @@ class Front {
   void park(std::unique_ptr<Connection> connection, Phase phase);
   /// Takes it out again; dropping the result closes it.
   std::unique_ptr<Connection> unpark(Connections::iterator at);
-  void on_readable(int fd);
+  void on_ready(int fd);
+  /// Sends on, and does what was to be done then when all is out.
+  void send_more(Connections::iterator at);
   /// Looks at what was received: hands on a complete head, refuses a bad one, waits otherwise.
   void advance(int fd);
   /// To the workers, or away with 503 when too many wait already.
@@ -80,6 +85,7 @@ class Front {
   void discard(Connections::iterator at);
   /// Ends what is overdue.
   void expire();
+  std::chrono::milliseconds time_for(Phase phase) const;
   void set_deadline(Parked& parked, std::chrono::milliseconds from_now);
   void close_listener(std::uint64_t id);
   void start_draining();

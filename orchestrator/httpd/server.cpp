@@ -34,7 +34,7 @@ struct Server::Parts {
         log.error("an answer broke off", {{"error", e.what()}});
       }
       front.give_back(std::move(connection), next);
-      queue.done();
+      if (next != Next::send) queue.done();  // else the front says so when the answer is out
     }
   }
 

@@ -29,8 +29,8 @@ struct ServerOptions {
   HeadLimits head;
 };
 
-/// The HTTP/1.1 server. One front thread accepts, reads heads and keeps idle connections, so that a slow or idle client costs a
-/// descriptor and no thread; workers run handlers; event streams leave for the hub.
+/// The HTTP/1.1 server. One front thread reads, sends what was not taken at once, and keeps idle connections, so that a slow or idle
+/// client costs a descriptor and no thread; workers run handlers; event streams leave for the hub.
 class Server {
  public:
   /// `site`, `hub` and `log` must outlive the server. It serves as soon as a listener is added.

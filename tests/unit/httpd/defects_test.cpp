@@ -176,6 +176,21 @@ TEST(Defects, SlowAndIdleClientsTakeNoThread) {
   EXPECT_EQ(server.client().ask(get_request("/hello")).body, "hello");
 }
 
+TEST(Defects, HalfABodyAndAnUnreadAnswerTakeNoThread) {
+  TestServer server({.threads = 1, .body_deadline = std::chrono::hours(1), .write_deadline = std::chrono::hours(1)});
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(server.client());
+    clients.back().send(i % 2 == 0 ? post_head("Content-Length: 10\r\n") + "half" : get_request("/large"));
+  }
+  EXPECT_EQ(server.client().ask(get_request("/hello")).body, "hello");
+  clients[0].send(" whole" + get_request("/hello"));
+  EXPECT_EQ(clients[0].read_response().body, "half whole");
+  EXPECT_EQ(clients[0].read_response().body, "hello");
+  EXPECT_EQ(clients[1].read_response().body.size(), 8U << 20);
+  EXPECT_EQ(clients[1].ask(get_request("/hello")).body, "hello");
+}
+
 TEST(Defects, AClientThatReadsNothingIsGivenUp) {
   TestServer server({.threads = 1, .write_deadline = milliseconds(50)});
   RawClient client = server.client();

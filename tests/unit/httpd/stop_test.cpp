@@ -100,6 +100,18 @@ TEST(Stopping, CutsAHandlerThatDoesNotEnd) {
   EXPECT_NE(working.read_response().status, 200);
 }
 
+TEST(Stopping, WaitsForAClientThatReadsSlowly) {
+  TestServer server;
+  RawClient client = server.client();
+  client.send(get_request("/large"));
+  client.read_to("\r\n\r\n");
+  RawClient other = server.client();
+  other.ask(get_request("/hello"));
+  const std::jthread stopping([&] { server.server.stop(Stop::after(seconds(8))); });
+  EXPECT_TRUE(other.closes());  // idle connections are closed when the end begins
+  EXPECT_EQ(client.read_to_end().size(), 8U << 20);
+}
+
 TEST(Stopping, CutsAClientThatDoesNotRead) {
   TestServer server;
   RawClient client = server.client();
