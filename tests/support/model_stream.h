@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@ namespace forge::test {
 // here.
 
 enum class ModelFormat { anthropic, openai };
+inline void PrintTo(ModelFormat format, std::ostream* out) { *out << (format == ModelFormat::anthropic ? "anthropic" : "openai"); }
 
 struct ModelTool {
   std::string id;

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <set>
 
 #include "orchestrator/base/json_reader.h"
 #include "tests/support/golden.h"
 
 namespace forge {
+
+static void PrintTo(TraceType type, std::ostream* out) { *out << name_of(type); }
+
 namespace {
 
 /// One event of each type, with every field set.

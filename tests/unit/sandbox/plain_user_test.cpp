@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <ostream>
 
 #include "orchestrator/base/process.h"
 #include "orchestrator/sandbox/local/cgroup.h"
@@ -27,7 +28,7 @@ class Delegated {
       give(directory);
     }
   }
-  ~Delegated() { local::remove_instance_groups(directories_, Stop::after(std::chrono::seconds(5))); }
+  ~Delegated() { local::remove_instance_groups(directories_, Stop::after(std::chrono::seconds(50))); }
   Delegated(const Delegated&) = delete;
   Delegated& operator=(const Delegated&) = delete;
   const std::vector<std::string>& directories() const { return directories_; }
@@ -45,6 +46,9 @@ struct Shard {
   int index = 0;
   int count = 1;
 };
+
+/// Becomes part of the test's name in ctest; the bytes that it would be else differ from build to build.
+void PrintTo(const Shard& shard, std::ostream* out) { *out << "shard " << shard.index << " of " << shard.count; }
 
 /// Runs tests of this program again, as a plain user in groups of its own.
 class PlainUser : public ::testing::TestWithParam<Shard> {
