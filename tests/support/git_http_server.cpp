@@ -20,7 +20,7 @@ constexpr const char* kFcgiwrap = "/usr/sbin/fcgiwrap";
 constexpr const char* kBackend = "/usr/lib/git-core/git-http-backend";
 constexpr const char* kOpenssl = "/usr/bin/openssl";
 constexpr int kStartAttempts = 5;
-constexpr auto kStartTimeout = std::chrono::seconds(5);
+constexpr auto kStartTimeout = std::chrono::seconds(30);
 
 /// A port that was free a moment ago: nginx binds it itself, so a start may have to be tried again.
 int free_port() { return listen_on_loopback().port; }
@@ -53,7 +53,7 @@ bool started(Child& child, const std::function<bool()>& ready) {
 void run_openssl(const fs::path& directory, std::vector<std::string> args) {
   args.insert(args.begin(), kOpenssl);
   const Output output = run_command({.argv = args, .env = {}, .cwd = directory.string(), .fds = {}, .memory_limit_bytes = {}}, "", 1 << 20,
-                                    Stop::after(std::chrono::seconds(20)));
+                                    Stop::after(std::chrono::seconds(50)));
   if (!output.exit.ok()) throw Error(ErrorCode::internal, "openssl failed: " + output.err);
 }
 

@@ -15,7 +15,7 @@
 namespace forge::test {
 namespace {
 
-Stop patience() { return Stop::after(std::chrono::seconds(8)); }
+Stop patience() { return Stop::after(std::chrono::seconds(50)); }
 
 RawClient connected(int family, const sockaddr* address, socklen_t length) {
   UniqueFd socket = checked_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket");

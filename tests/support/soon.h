@@ -7,6 +7,6 @@
 namespace forge::test {
 
 /// For waits that end by themselves in a working program: a deadline below ctest's, so that a failure names the wait.
-inline Stop soon() { return Stop::after(std::chrono::seconds(8)); }
+inline Stop soon() { return Stop::after(std::chrono::seconds(50)); }
 
 }  // namespace forge::test

@@ -179,7 +179,7 @@ TEST(Children, AreEndedWhenAnotherTakesTheirPlace) {
 TEST(Terminating, LetsTheChildCleanUp) {
   Talking talking(shell("trap 'exit 7' TERM; echo ready; sleep 100 & wait"));
   ASSERT_EQ(talking.line(), "ready");
-  EXPECT_EQ(talking.child.terminate(seconds(8)).code, 7);
+  EXPECT_EQ(talking.child.terminate(seconds(50)).code, 7);
 }
 
 TEST(Terminating, KillsWhatIgnoresIt) {
@@ -191,7 +191,7 @@ TEST(Terminating, KillsWhatIgnoresIt) {
 TEST(Terminating, KillsTheRestOfTheGroupToo) {
   Talking talking(shell("(trap '' TERM; sleep 100 & echo $!; wait; sleep 100) & trap 'exit 0' TERM; wait"));
   const Watched grandchild(talking.line());
-  talking.child.terminate(seconds(8));
+  talking.child.terminate(seconds(50));
   grandchild.expect_gone();
 }
 

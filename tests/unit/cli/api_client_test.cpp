@@ -24,7 +24,7 @@ using testing::Not;
 constexpr Patience kShort{
     .first = std::chrono::milliseconds(1), .most = std::chrono::milliseconds(5), .give_up = std::chrono::milliseconds(200)};
 
-const Stop kStop = Stop::after(std::chrono::seconds(8));
+const Stop kStop = Stop::after(std::chrono::seconds(50));
 
 /// A server that gives every request the same answer.
 class Fixed {

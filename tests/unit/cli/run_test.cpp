@@ -155,7 +155,7 @@ TEST_F(CliTest, CtrlCCancelsTheJobAndWaitsForItsEnd) {
                    event(2, trace::Terminal{Reason::cancelled, ""})};
   FakeForge& server = forge();
   std::jthread person([&server] {
-    server.wait_for_stream(Stop::after(std::chrono::seconds(5)));
+    server.wait_for_stream(Stop::after(std::chrono::seconds(50)));
     ::kill(::getpid(), SIGINT);
   });
   EXPECT_EQ(run({"run", "--task", "t"}), 4);
@@ -174,7 +174,7 @@ TEST_F(CliTest, ASecondCtrlCEndsTheProcessAtOnce) {
         FakeForge server(script, (directory / "inside.sock").string());
         services.socket = (directory / "inside.sock").string();
         std::jthread person([&server] {
-          const Stop stop = Stop::after(std::chrono::seconds(5));
+          const Stop stop = Stop::after(std::chrono::seconds(50));
           server.wait_for_stream(stop);
           ::kill(::getpid(), SIGINT);
           server.wait_for_request(std::string("POST /api/v1/jobs/") + kJobId + "/cancel", stop);

@@ -20,7 +20,7 @@
 namespace forge::git {
 
 /// Long for a test, short for a hang.
-inline Stop soon() { return Stop::after(std::chrono::seconds(8)); }
+inline Stop soon() { return Stop::after(std::chrono::seconds(50)); }
 
 /// The content of a file as CommitBuilder wants it.
 inline CommitBuilder::Read reading(std::string text) {

@@ -62,7 +62,7 @@ struct Streaming : ApiServer {
   }
   /// Waits until `count` streams are in the hub, so that what happens next is live for them.
   void await_streams(std::size_t count) {
-    const Stop patience = Stop::after(std::chrono::seconds(8));
+    const Stop patience = Stop::after(std::chrono::seconds(50));
     while (hub.size() != count) pause(milliseconds(1), patience);
   }
 };

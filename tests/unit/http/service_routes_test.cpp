@@ -34,7 +34,7 @@ TEST(ServiceRoutes, MetricsCountRequestsByPattern) {
   server.get("/api/v1/jobs/zzzzzz");
   server.get("/nowhere");
   // A request is counted after its answer is sent.
-  const Stop patience = Stop::after(std::chrono::seconds(8));
+  const Stop patience = Stop::after(std::chrono::seconds(50));
   const auto await = [&](const std::string& line) {
     while (server.get("/metrics").body.find(line) == std::string::npos) pause(std::chrono::milliseconds(1), patience);
   };

@@ -30,7 +30,7 @@ void expect_refused(const std::string& bytes, int status) {
   EXPECT_EQ(response.header("connection"), "close");
   EXPECT_THAT(response.body, HasSubstr("\"error\""));
   EXPECT_TRUE(client.closes()) << bytes;
-  server.server.stop(Stop::after(std::chrono::seconds(5)));
+  server.server.stop(Stop::after(std::chrono::seconds(50)));
   EXPECT_THAT(*server.site.log.lock(), Not(Contains("/hello 200"))) << bytes;
 }
 

@@ -157,7 +157,7 @@ TEST(Server, TellsTheSiteWhatItServedByPatternNotByPath) {
   TestServer server;
   server.client().ask(get_request("/asked?name=secret", "Connection: close\r\n"));
   server.client().ask(get_request("/nowhere", "Connection: close\r\n"));
-  server.server.stop(Stop::after(std::chrono::seconds(5)));
+  server.server.stop(Stop::after(std::chrono::seconds(50)));
   EXPECT_THAT(*server.site.log.lock(), Contains("/asked 200"));
   EXPECT_THAT(*server.site.log.lock(), Contains("- 404"));
 }

@@ -34,7 +34,7 @@ TEST(Streams, LeaveTheirThreadForTheHub) {
     EXPECT_THAT(head, HasSubstr("Content-Type: text/event-stream\r\n"));
     EXPECT_EQ(streams.back().read_to(":\n\n"), "retry: 2000\n:\n\n");
   }
-  const Stop patience = Stop::after(seconds(8));
+  const Stop patience = Stop::after(seconds(50));
   while (server.hub.size() != 20) pause(milliseconds(1), patience);
   EXPECT_EQ(server.client().ask(get_request("/hello")).body, "hello");
   server.hub.publish("t", stored.add("news"));
@@ -48,7 +48,7 @@ TEST(Streams, OverTheCapAreToldSo) {
   RawClient first = server.client();
   first.send(get_request("/stream"));
   first.read_to(":\n\n");
-  const Stop patience = Stop::after(seconds(8));
+  const Stop patience = Stop::after(seconds(50));
   while (server.hub.has_room()) pause(milliseconds(1), patience);
   EXPECT_EQ(server.client().ask(get_request("/stream")).status, 503);
 }
@@ -69,7 +69,7 @@ TEST(Stopping, AnswersWhatIsUnderWayAndTakesNothingNew) {
   idle.ask(get_request("/hello"));
   working.send(get_request("/gate"));
   server.site.gate.await(1);
-  std::jthread stopping([&] { server.server.stop(Stop::after(seconds(8))); });
+  std::jthread stopping([&] { server.server.stop(Stop::after(seconds(50))); });
   EXPECT_TRUE(idle.closes());
   server.site.gate.open();
   EXPECT_EQ(working.read_response().body, "through");
@@ -85,9 +85,9 @@ TEST(Stopping, EndsStreamsWithAFinalEvent) {
   RawClient stream = server.client();
   stream.send(get_request("/stream"));
   stream.read_to(":\n\n");
-  const Stop patience = Stop::after(seconds(8));
+  const Stop patience = Stop::after(seconds(50));
   while (server.hub.size() != 1) pause(milliseconds(1), patience);
-  server.server.stop(Stop::after(seconds(8)));
+  server.server.stop(Stop::after(seconds(50)));
   EXPECT_EQ(stream.read_to_end(), "event: shutdown\ndata: {}\n\n");
 }
 

@@ -34,7 +34,7 @@ class Gate {
   /// False when the gate did not open within 8 s.
   bool wait() {
     auto open = open_.lock();
-    return open.wait_until({}, SteadyClock::now() + std::chrono::seconds(8), [](bool is_open) { return is_open; });
+    return open.wait_until({}, SteadyClock::now() + std::chrono::seconds(50), [](bool is_open) { return is_open; });
   }
 
  private:
@@ -83,7 +83,7 @@ class Jobs : public testing::Test {
   /// Waits until `count` runs have ended since start().
   bool wait_for_ends(int count) {
     auto ends = terminals_.lock();
-    return ends.wait_until({}, SteadyClock::now() + std::chrono::seconds(8), [&](int seen) { return seen >= count; });
+    return ends.wait_until({}, SteadyClock::now() + std::chrono::seconds(50), [&](int seen) { return seen >= count; });
   }
 
   /// Creates a job, waits for its end and returns it.

@@ -142,7 +142,7 @@ TEST_F(StoppingTest, NoMoreRunsAtOnceThanTheLimit) {
   for (int i = 0; i < 3; ++i) jobs.push_back(service_->create(me_, spec(), true));
   {
     auto count = at_work.lock();
-    ASSERT_TRUE(count.wait_until({}, SteadyClock::now() + std::chrono::seconds(8), [](int n) { return n == 2; }));
+    ASSERT_TRUE(count.wait_until({}, SteadyClock::now() + std::chrono::seconds(50), [](int n) { return n == 2; }));
   }
   EXPECT_EQ(service_->live_runs(), 2u);
   EXPECT_EQ(service_->get(jobs[2].id.str()).state, JobState::queued);
@@ -233,7 +233,7 @@ TEST_F(StoppingTest, ARunThatLostItsLeaseWritesNothingAnyMore) {
   ASSERT_TRUE(at_work.wait());
   store_->end_interrupted();  // what another process does when it takes over
   go_on.open();
-  service_->drain(Stop::after(std::chrono::seconds(8)));
+  service_->drain(Stop::after(std::chrono::seconds(50)));
   const Job ended = service_->get(job.id.str());
   EXPECT_EQ(ended.last_run->reason, Reason::interrupted);
   EXPECT_EQ(ended.last_run->summary, "");

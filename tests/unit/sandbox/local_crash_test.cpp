@@ -38,7 +38,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
 /// Waits until `done` says so; the test fails when it does not within some seconds.
 template <typename Done>
 void eventually(Done done) {
-  const Stop stop = Stop::after(std::chrono::seconds(8));
+  const Stop stop = Stop::after(std::chrono::seconds(50));
   try {
     while (!done()) pause(std::chrono::milliseconds(10), stop);
   } catch (const Error&) {

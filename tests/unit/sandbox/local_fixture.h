@@ -41,18 +41,18 @@ class LocalSandboxTest : public ::testing::Test {
   SandboxDriver& driver() { return *driver_; }
   void drop_driver() { driver_.reset(); }
   /// Runs `sh -c script`.
-  static CommandResult shell(Sandbox& sandbox, const std::string& script, std::chrono::milliseconds timeout = std::chrono::seconds(8));
+  static CommandResult shell(Sandbox& sandbox, const std::string& script, std::chrono::milliseconds timeout = std::chrono::seconds(45));
   /// Its output; the test fails when it did not exit with 0.
   static std::string output(Sandbox& sandbox, const std::string& script);
   /// One attack of the hostile program.
   static CommandResult attack(Sandbox& sandbox, const std::vector<std::string>& words,
-                              std::chrono::milliseconds timeout = std::chrono::seconds(8));
+                              std::chrono::milliseconds timeout = std::chrono::seconds(45));
   /// A tree for the work tree, removed with the test.
   std::string tree(const std::map<std::string, std::string>& files);
   /// Halts the sandbox and collects its changes.
   static Collected changes_of(Sandbox& sandbox, const ChangeLimits& limits = {});
 
-  static Stop soon() { return Stop::after(std::chrono::seconds(8)); }
+  static Stop soon() { return Stop::after(std::chrono::seconds(50)); }
   const std::string& run_directory() const { return run_directory_; }
   DriverOptions options() const;
   std::string path_of(const std::string& name) const { return directory_.str() + "/" + name; }

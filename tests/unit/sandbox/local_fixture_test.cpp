@@ -69,7 +69,7 @@ SandboxSpec LocalSandboxTest::spec_with(const std::map<std::string, std::string>
 }
 
 CommandResult LocalSandboxTest::shell(Sandbox& sandbox, const std::string& script, std::chrono::milliseconds timeout) {
-  return sandbox.run({.argv = {"sh", "-c", script}, .timeout = timeout}, Stop::after(std::chrono::seconds(20)));
+  return sandbox.run({.argv = {"sh", "-c", script}, .timeout = timeout}, Stop::after(std::chrono::seconds(50)));
 }
 
 std::string LocalSandboxTest::output(Sandbox& sandbox, const std::string& script) {
@@ -82,7 +82,7 @@ std::string LocalSandboxTest::output(Sandbox& sandbox, const std::string& script
 CommandResult LocalSandboxTest::attack(Sandbox& sandbox, const std::vector<std::string>& words, std::chrono::milliseconds timeout) {
   CommandSpec command{.argv = {"/workspace/attacker"}, .timeout = timeout};
   command.argv.insert(command.argv.end(), words.begin(), words.end());
-  return sandbox.run(command, Stop::after(std::chrono::seconds(20)));
+  return sandbox.run(command, Stop::after(std::chrono::seconds(50)));
 }
 
 std::string LocalSandboxTest::tree(const std::map<std::string, std::string>& files) {

@@ -18,8 +18,8 @@ int hold(const std::string& run, const std::string& mark) {
   sandbox::SandboxSpec wanted;
   wanted.scope = "crash test";
   wanted.tree = sandbox::TreeSource{run};
-  const auto sandbox = driver->acquire(wanted, Stop::after(std::chrono::seconds(20)));
-  sandbox->run({.argv = {"sh", "-c", "setsid sleep " + mark + " >/dev/null 2>&1 & echo"}}, Stop::after(std::chrono::seconds(20)));
+  const auto sandbox = driver->acquire(wanted, Stop::after(std::chrono::seconds(50)));
+  sandbox->run({.argv = {"sh", "-c", "setsid sleep " + mark + " >/dev/null 2>&1 & echo"}}, Stop::after(std::chrono::seconds(50)));
   test::write_file(run + "/ready", "ready");
   sandbox->run({.argv = {"sleep", mark}}, Stop::after(std::chrono::seconds(60)));
   return 0;
