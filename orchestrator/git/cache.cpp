@@ -1,7 +1,6 @@
 #include <filesystem>
 
 #include "orchestrator/base/text.h"
-#include "orchestrator/crypto/crypto.h"
 #include "orchestrator/git/checkout_store.h"
 #include "orchestrator/git/commit_builder.h"
 #include "orchestrator/git/diff.h"
@@ -97,9 +96,7 @@ class DiskRepositoryCache final : public RepositoryCache {
   std::string instructions(const Base& base) override { return read_instructions(base.mirror, base.tree); }
 
   std::unique_ptr<CommitBuilder> build_commit(const Base& base) override {
-    return make_commit_builder(base, {.author_name = options_.author_name,
-                                      .author_email = options_.author_email,
-                                      .scratch = options_.directory + "/checkouts/.new-" + crypto::random_token(9)});
+    return make_commit_builder(base, {.author_name = options_.author_name, .author_email = options_.author_email});
   }
 
   Diff diff(const Base& base, const std::string& commit, std::int64_t max_bytes, const Stop& stop) override {

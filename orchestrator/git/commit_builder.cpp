@@ -44,7 +44,7 @@ class BaseCommitBuilder final : public CommitBuilder {
         settings_(std::move(settings)),
         stage_(base.mirror),
         tree_(stage_.repository(), oid_of(base.tree)),
-        ignore_(stage_.repository(), tree_, settings_.scratch) {}
+        ignore_(stage_.repository(), tree_) {}
 
   void add_file(const std::string& path, bool executable, std::int64_t size, const Read& read) override {
     if (!takes(path)) return;

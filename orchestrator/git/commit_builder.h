@@ -10,7 +10,6 @@ namespace forge::git {
 struct CommitSettings {
   std::string author_name;
   std::string author_email;
-  std::string scratch;  ///< a path that does not exist yet, for the ignore rules of the base
 };
 
 /// A builder on `base`. What is too large, cannot be named, is ignored by the base or lies in a submodule is left out with a finding; the
