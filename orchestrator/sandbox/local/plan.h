@@ -56,7 +56,7 @@ struct ResourceLimits {
 
 /// A sandbox's part of what the kernel has for the whole machine and no cgroup divides.
 struct Shares {
-  std::uint64_t inotify_instances = 16;  ///< of 128 that root has, unless the host was told otherwise
+  std::uint64_t inotify_instances = 32;  ///< of 128 that root has unless the host was told otherwise; .NET takes one per watched file
   std::uint64_t inotify_watches = 32'768;
   std::uint64_t terminals = 128;  ///< of 3072
 };

@@ -114,7 +114,7 @@ TEST_F(LocalLimits, OneJobCannotUseUpWhatTheWholeMachineShares) {
     EXPECT_GE(std::stoi(got[line]), 1) << what;
     EXPECT_LE(std::stoi(got[line]), most) << what;
   };
-  expect_some(0, 16, "watchers of files");
+  expect_some(0, 32, "watchers of files");
   expect_some(1, 128, "terminals");
   expect_some(2, 2, "message queues of the usual size");
   expect_some(3, 4096, "queued signals");
