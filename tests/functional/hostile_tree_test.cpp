@@ -62,6 +62,9 @@ TEST_F(HostileTree, WithGitDirectoriesOfItsOwn) {
       "printf '[core]\\n\\tworktree = /\\n\\tfsmonitor = touch " +
       outside +
       "\\n\\thooksPath = hooks\\n[include]\\n\\tpath = /workspace/fifo\\n"
+      "[filter \"evil\"]\\n\\tclean = touch " +
+      outside + "\\n\\tsmudge = touch " + outside +
+      "\\n\\trequired = true\\n"
       "[remote \"origin\"]\\n\\turl = /etc\\n\\tpushurl = /tmp/evil\\n[url \"/evil\"]\\n\\tinsteadOf = /\\n' > config && "
       "for h in pre-commit post-commit pre-push reference-transaction; do printf '#!/bin/sh\\ntouch " +
       outside +
@@ -72,6 +75,25 @@ TEST_F(HostileTree, WithGitDirectoriesOfItsOwn) {
   EXPECT_THAT(changed(), ElementsAre("A .gitattributes", "M README.md", "A sub/f", "A vendor/lib/file"));
   EXPECT_THAT(findings_, UnorderedElementsAre("git_directory .git", "nested_repository sub", "nested_repository vendor/lib"));
   EXPECT_FALSE(std::filesystem::exists(outside));
+  expect_git_agrees();
+}
+
+// Each of these made a git over the work tree fail, or open another repository.
+TEST_F(HostileTree, WithRepositoriesOfEveryKind) {
+  leave(
+      "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; "
+      "git init -q committed && echo c > committed/f && git -C committed add f && git -C committed commit -q -m x && "
+      "git init -q only && mkdir -p junk/.git && echo j > junk/.git/j && echo j > junk/f && "
+      "mkdir -p src/.git && echo '[core]' > src/.git/config && echo t > src/tracked-neighbour && "
+      "git init -q --bare bare.git && mkdir linked && echo l > linked/f && ln -s ../committed/.git linked/.git && ln -s /etc .git");
+  const auto all = changed();
+  for (const char* line : {"A committed/f", "A junk/f", "A linked/f", "A src/tracked-neighbour", "A bare.git/HEAD"})
+    EXPECT_THAT(all, Contains(line));
+  EXPECT_THAT(all, Not(Contains(HasSubstr("/.git"))));
+  EXPECT_THAT(all, Not(Contains(HasSubstr(" only"))));
+  EXPECT_THAT(findings_, UnorderedElementsAre("git_directory .git", "nested_repository committed", "nested_repository junk",
+                                              "nested_repository linked", "nested_repository only", "nested_repository src"));
+  EXPECT_THAT(repo_.git({"ls-tree", "-r", branch_}), Not(HasSubstr("160000")));
   expect_git_agrees();
 }
 
