@@ -1,6 +1,7 @@
 #include "orchestrator/cli/interrupts.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -10,11 +11,16 @@
 namespace forge::cli {
 namespace {
 
-// SIGHUP, too: a closed terminal must not leave a job running that nobody watches.
+// SIGHUP, too: a closed terminal must not leave a job running that nobody watches. What was ignored at the start stays so, as for every
+// program: `nohup forge serve` lives on, and Ctrl-C does not reach what a script put into its background.
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+    sigaddset(&set, number);
+  }
   return set;
 }
 

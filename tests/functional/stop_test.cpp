@@ -86,6 +86,16 @@ TEST_F(Stopped, BySigtermIsLikeCtrlC) {
   expect_nothing_runs();
 }
 
+TEST_F(Stopped, ByNoSignalThatWasIgnoredAtTheStart) {
+  // As nohup does, and a shell for what it puts into the background.
+  Program server = forge_.start_program({"/bin/bash", "-c", "trap '' HUP INT; exec \"$0\" serve --listen 127.0.0.1:0", forge_program()});
+  server.wait_out("Command line of this machine");
+  for (const int ignored : {SIGHUP, SIGINT, SIGINT}) server.signal(ignored);
+  EXPECT_EQ(forge_.json({"jobs", "--json"}).at("items").size(), 0u);
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait().status(), 0);
+}
+
 TEST_F(Stopped, ByItsTimeLimitExitsWith6) {
   const json report = forge_.json(run_args(sitting_agent(), {"--timeout", "2"}), 6);
   EXPECT_EQ(report.at("state"), "failed");
