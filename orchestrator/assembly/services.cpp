@@ -44,7 +44,8 @@ std::optional<DataLock> lock_or_owner(const config::Config& config, const Stop& 
     if (answers(config.server.socket)) return {};
     if (wait.expired())
       throw public_failure(ErrorCode::unavailable,
-                           "another process owns the data directory, but does not answer at " + config.server.socket);
+                           "another process owns the data directory, but does not answer at " + config.server.socket)
+          .with_hint("it hangs or is about to end; `fuser " + config.data_dir + "/lock` names it");
     pause(kRetryConnect, stop);
   }
 }
@@ -86,7 +87,9 @@ cli::EngineAccess RealServices::open_engine(cli::EngineUse use, const Stop& stop
 
 void RealServices::serve(const std::function<void(const cli::Listening&)>& ready, const Stop& stop) {
   auto lock = DataLock::take(config_.data_dir);
-  if (!lock) throw public_failure(ErrorCode::conflict, "another process owns the data directory " + config_.data_dir);
+  if (!lock)
+    throw public_failure(ErrorCode::conflict, "another process owns the data directory " + config_.data_dir)
+        .with_hint("stop it first, or take another directory with --data-dir; all other verbs go through that process");
   server_log_ = make_stderr_log(LogLevel::info, &redactor_);
   Engine engine(config_, std::move(*lock), {.work = true, .tcp = true}, redactor_, *server_log_);
   ready({engine.url(), engine.sign_in_url(), engine.socket()});

@@ -22,6 +22,7 @@ class RealServices final : public cli::Services {
   std::vector<std::string> config_warnings() override { return config_.warnings; }
   std::vector<cli::ConfigRow> config_rows() override;
   std::string config_file() override { return config_.file; }
+  bool config_file_found() override { return config_.file_found; }
   std::string data_dir() override { return config_.data_dir; }
 
   cli::EngineAccess open_engine(cli::EngineUse use, const Stop& stop) override;

@@ -193,12 +193,22 @@ class Parse {
   std::vector<std::string> settings_;
 };
 
+/// What people type of habit: `forge help VERB` and `forge --version`.
+std::vector<std::string> with_habits(std::vector<std::string> args) {
+  if (args.empty()) return args;
+  if (args == std::vector<std::string>{"--version"}) return {"version"};
+  if (args.front() != "help") return args;
+  args.erase(args.begin());
+  args.emplace_back("--help");
+  return args;
+}
+
 }  // namespace
 
 Parsed parse_command_line(const std::vector<std::string>& args, const std::vector<Verb>& verbs) {
   // What stands after "--" belongs to a command, whatever it looks like; the library never sees it.
   const auto dashes = std::find(args.begin(), args.end(), "--");
-  const std::vector<std::string> own(args.begin(), dashes);
+  const std::vector<std::string> own = with_habits({args.begin(), dashes});
   if (dashes == args.end()) return Parse(verbs).run(own, nullptr);
   const std::vector<std::string> command(dashes + 1, args.end());
   return Parse(verbs).run(own, &command);

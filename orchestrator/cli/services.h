@@ -81,6 +81,8 @@ class Services {
   virtual std::vector<ConfigRow> config_rows() = 0;
   /// Paths: absolute.
   virtual std::string config_file() = 0;
+  /// False when there is no such file, and the defaults count.
+  virtual bool config_file_found() = 0;
   virtual std::string data_dir() = 0;
 
   /// Takes the data directory and opens an engine on it, or tells who has it. Throws unavailable when the owner does not answer.

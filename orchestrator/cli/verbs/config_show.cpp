@@ -28,7 +28,8 @@ std::string as_text(Services& services, const Paint& paint) {
     // A long value pushes its own source out, not everybody's.
     if (columns_of(row.value) <= 40) value_columns = std::max(value_columns, columns_of(row.value));
   }
-  std::string text = fmt::format("# file {}\n# data {}\n", services.config_file(), services.data_dir());
+  std::string text = fmt::format("# file {}{}\n# data {}\n", services.config_file(), services.config_file_found() ? "" : " (not there)",
+                                 services.data_dir());
   for (const ConfigRow& row : rows) {
     const std::string source = row.source == "default" ? paint.dim(row.source) : row.source;
     text += fmt::format("{} = {}  # {}\n", padded(row.key, key_columns), padded(harmless(row.value), value_columns), source);

@@ -91,7 +91,7 @@ std::string as_text(const Findings& found, Services& services, const Paint& pain
   text += section("Models", found.models, false, paint);
   if (!Findings::any_available(found.models)) text += "          without a model only --model scripted:FILE works\n";
   text += section("Data directory " + services.data_dir(), found.data_dir, true, paint);
-  text += fmt::format("\nConfiguration {}\n", services.config_file());
+  text += fmt::format("\nConfiguration {}{}\n", services.config_file(), services.config_file_found() ? "" : " (not there: defaults)");
   return text +
          (found.usable() ? paint.green("This machine can run jobs.")
                          : paint.red("This machine cannot run jobs yet: see what is MISSING.")) +

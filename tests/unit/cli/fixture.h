@@ -29,6 +29,7 @@ class FakeServices final : public Services {
             {"sandbox.e2bApiKey", "(set)", "true", "environment E2B_API_KEY"}};
   }
   std::string config_file() override { return "/data/forge.toml"; }
+  bool config_file_found() override { return file_found; }
   std::string data_dir() override { return "/data"; }
 
   EngineAccess open_engine(EngineUse use, const Stop&) override {
@@ -61,6 +62,7 @@ class FakeServices final : public Services {
   std::vector<std::string> warnings;
   ConfigChoice config;
   std::string socket;
+  bool file_found = true;
   bool own_engine = false;
   std::size_t other_runs = 0;  ///< that the engine of this process still has
   bool drained = false;

@@ -124,6 +124,15 @@ TEST(Parser, ShowsTheHelpOfAVerbWhateverElseIsWrong) {
   EXPECT_THAT(parse_command_line({"token"}, verbs).text, HasSubstr("Usage: forge token VERB ..."));
 }
 
+TEST(Parser, TakesHelpAndVersionAsPeopleTypeThemOfHabit) {
+  const auto verbs = all_verbs();
+  EXPECT_EQ(parse_command_line({"help"}, verbs).text, overview(verbs));
+  EXPECT_EQ(parse_command_line({"help", "sandbox", "run"}, verbs).text, parse_command_line({"sandbox", "run", "--help"}, verbs).text);
+  const Parsed version = parse_command_line({"--version"}, verbs);
+  ASSERT_NE(version.verb, nullptr);
+  EXPECT_EQ(version.verb->name, "version");
+}
+
 void append_help(const std::string& name, const Verb& verb, std::string& all) {
   all += "$ " + name + " --help\n" + help_of(name, verb) + "\n";
   for (const Verb& inner : verb.verbs) append_help(name + " " + inner.name, inner, all);

@@ -251,6 +251,14 @@ TEST_F(CliTest, ConfigShowPrintsEveryKeyWithItsSource) {
   EXPECT_EQ(json::parse(out).at("keys").at("jobs.concurrency"), (json{{"value", 2}, {"source", "default"}}));
 }
 
+TEST_F(CliTest, AConfigurationFileThatIsNotThereIsCalledThat) {
+  services.file_found = false;
+  EXPECT_EQ(run({"config", "show"}), 0);
+  EXPECT_THAT(out, StartsWith("# file /data/forge.toml (not there)\n"));
+  EXPECT_EQ(run({"doctor"}), 0);
+  EXPECT_THAT(out, HasSubstr("\nConfiguration /data/forge.toml (not there: defaults)\n"));
+}
+
 TEST_F(CliTest, ServePrintsWhereItIsAndTakesAnAddress) {
   EXPECT_EQ(run({"serve", "--listen", "127.0.0.1:0"}), 0);
   EXPECT_TRUE(services.served);
