@@ -30,10 +30,10 @@ void Queue::wake() {
   state.notify_all();
 }
 
-bool Queue::stop_run(const JobId& job, Reason why) {
+bool Queue::stop_run(const RunId& run, Reason why) {
   // The lock is held while the stop is requested: the run cannot end and die in between. request() only wakes pollers.
   auto state = state_.lock();
-  const auto found = state->live.find(job);
+  const auto found = state->live.find(run);
   if (found == state->live.end()) return false;
   found->second->stop.request(why);
   return true;
@@ -47,7 +47,7 @@ void Queue::drain(const Stop& stop) {
   if (state.wait_until(stop.token(), stop.deadline(), idle)) return;
   state->giving_up = true;
   state.notify_all();
-  for (const auto& [job, live] : state->live) live->stop.request(Reason::interrupted);
+  for (const auto& [run, live] : state->live) live->stop.request(Reason::interrupted);
   state.wait({}, idle);
 }
 
@@ -81,14 +81,14 @@ void Queue::worker(const std::stop_token& token) {
 /// Among the live runs while it exists.
 class Queue::Registration {
  public:
-  Registration(Guarded<State>& state, LiveRun& live) : state_(state), job_(live.lease.job) {
+  Registration(Guarded<State>& state, LiveRun& live) : state_(state), run_(live.lease.run) {
     auto locked = state_.lock();
-    locked->live[job_] = &live;
+    locked->live[run_] = &live;
     if (locked->draining) live.stop.request(Reason::interrupted);
   }
   ~Registration() {
     auto locked = state_.lock();
-    locked->live.erase(job_);
+    locked->live.erase(run_);
     locked.notify_all();
   }
   Registration(const Registration&) = delete;
@@ -96,7 +96,7 @@ class Queue::Registration {
 
  private:
   Guarded<State>& state_;
-  const JobId job_;
+  const RunId run_;
 };
 
 void Queue::perform(const store::Lease& lease, const std::stop_token& token) {
@@ -151,7 +151,7 @@ void Queue::keeper(const std::stop_token& token) {
       // Woken by the stop alone: the predicate never holds.
       state.wait_until(token, SteadyClock::now() + kKeeperTick, [](const State&) { return false; });
       if (token.stop_requested()) return;
-      for (const auto& [job, live] : state->live) {
+      for (const auto& [run, live] : state->live) {
         held.push_back(live->lease);
         if (live->activity.silent_for() > live->stall_limit) live->stop.request(Reason::no_output);
       }
@@ -160,7 +160,7 @@ void Queue::keeper(const std::stop_token& token) {
     renew_at = SteadyClock::now() + options_.renew_every;
     for (const auto& lease : held) {
       try {
-        if (!store_.renew_lease(lease, clock_.now_ms() + options_.lease.count())) stop_run(lease.job, Reason::interrupted);
+        if (!store_.renew_lease(lease, clock_.now_ms() + options_.lease.count())) stop_run(lease.run, Reason::interrupted);
       } catch (const Error& e) {
         log_.error("queue: a lease could not be renewed", {{"job", lease.job.str()}, {"error", e.what()}});
       }

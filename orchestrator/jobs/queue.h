@@ -47,8 +47,8 @@ class Queue {
 
   /// A run was queued.
   void wake();
-  /// Asks for the end of the job's live run; false when it does not live here.
-  bool stop_run(const JobId& job, Reason why);
+  /// Asks for the end of a live run; false when it does not live here.
+  bool stop_run(const RunId& run, Reason why);
   /// Claims nothing more and waits until the live runs have ended, or `stop` ends the wait; then those left are interrupted.
   void drain(const Stop& stop);
   /// True once drain() was called.
@@ -61,7 +61,8 @@ class Queue {
     std::uint64_t wakes = 0;
     bool draining = false;
     bool giving_up = false;  ///< the time to drain is over
-    std::map<JobId, LiveRun*> live;
+    /// By run and not by job: the next run of a job may begin before the one that has just ended left its worker.
+    std::map<RunId, LiveRun*> live;
   };
 
   class Registration;
