@@ -19,6 +19,12 @@ std::optional<Reason> RunStop::why() {
   return {};
 }
 
+void Activity::listen(bool on) {
+  auto state = state_.lock();
+  state->last = SteadyClock::now();
+  state->listening = on;
+}
+
 void Activity::touch() { state_.lock()->last = SteadyClock::now(); }
 
 void Activity::tool_started() {
@@ -35,7 +41,8 @@ void Activity::tool_ended() {
 
 SteadyClock::duration Activity::silent_for() {
   auto state = state_.lock();
-  return state->tools > 0 ? SteadyClock::duration::zero() : SteadyClock::now() - state->last;
+  const bool counts = state->listening && state->tools == 0;
+  return counts ? SteadyClock::now() - state->last : SteadyClock::duration::zero();
 }
 
 }  // namespace forge::jobs

@@ -28,21 +28,36 @@ class RunStop {
   Guarded<std::optional<Reason>> requested_;
 };
 
-/// When the run's agent was last heard of, for the stall limit. A tool at work counts as being heard: tools have time-outs of their own.
+/// When the run's agent was last heard of, for the stall limit. Only while it is listened to: a fetch, a setup or a verify command is not
+/// the agent's. A tool at work counts as being heard: tools have time-outs of their own.
 class Activity {
  public:
+  void listen(bool on);
   void touch();
   void tool_started();
   void tool_ended();
-  /// Zero while a tool runs.
+  /// Zero while nobody listens, and while a tool runs.
   SteadyClock::duration silent_for();
 
  private:
   struct State {
     SteadyClock::time_point last = SteadyClock::now();
     int tools = 0;
+    bool listening = false;
   };
   Guarded<State> state_;
+};
+
+/// The agent is at work, and listened to, while it lives.
+class Listening {
+ public:
+  explicit Listening(Activity& activity) : activity_(activity) { activity_.listen(true); }
+  ~Listening() { activity_.listen(false); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  Activity& activity_;
 };
 
 }  // namespace forge::jobs

@@ -21,6 +21,7 @@ class RunTrace final : public TraceSink {
 
   void append(TraceData data, std::optional<int> turn = {}) override;
   void alive() override { activity_.touch(); }
+  Activity& activity() { return activity_; }
   /// "kind: path: message", in the order they were found.
   std::vector<std::string> findings();
 

@@ -120,10 +120,14 @@ class Attempt {
 
   void run_agent() {
     const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_)};
-    const auto session = tools_.adapter.start(context);
+    const auto listening = [&](const auto& body) {
+      const Listening to_the_agent(trace_.activity());
+      return body();
+    };
+    const auto session = listening([&] { return tools_.adapter.start(context); });
     std::string prompt = job_.spec.task;
     for (int round = 0;; ++round) {
-      const auto result = session->prompt(prompt, stop_);
+      const auto result = listening([&] { return session->prompt(prompt, stop_); });
       if (!result.summary.empty()) end_.summary = to_utf8(result.summary).text;
       end_.reason = result.reason;
       end_.error = result.error;

@@ -9,6 +9,12 @@ namespace {
 
 using std::chrono::seconds;
 
+/// True once the clock has moved on and the silence with it.
+bool grows_silent(Activity& activity) {
+  pause(std::chrono::milliseconds(1), Stop());
+  return activity.silent_for() > SteadyClock::duration::zero();
+}
+
 TEST(RunStop, SaysNothingWhileTheRunMayGoOn) {
   RunStop stop(seconds(60));
   EXPECT_FALSE(stop.why());
@@ -42,16 +48,29 @@ TEST(RunStop, ARequestAfterTheTimeLimitIsStillTheReason) {
 
 TEST(Activity, AToolAtWorkIsNeverSilent) {
   Activity activity;
+  const Listening to_the_agent(activity);
   activity.tool_started();
   EXPECT_EQ(activity.silent_for(), SteadyClock::duration::zero());
   activity.tool_ended();
-  const auto first = activity.silent_for();
-  EXPECT_GE(activity.silent_for(), first);
+  EXPECT_TRUE(grows_silent(activity));
+}
+
+TEST(Activity, OnlyAnAgentThatIsListenedToCanBeSilent) {
+  Activity activity;
+  activity.touch();
+  EXPECT_EQ(activity.silent_for(), SteadyClock::duration::zero());
+  {
+    const Listening to_the_agent(activity);
+    EXPECT_TRUE(grows_silent(activity));
+  }
+  EXPECT_EQ(activity.silent_for(), SteadyClock::duration::zero());
 }
 
 TEST(Activity, AnEndWithoutAStartDoesNotHideLaterSilence) {
   Activity activity;
+  const Listening to_the_agent(activity);
   activity.tool_ended();
+  EXPECT_TRUE(grows_silent(activity));
   activity.tool_started();
   EXPECT_EQ(activity.silent_for(), SteadyClock::duration::zero());
 }

@@ -112,6 +112,22 @@ TEST_F(StoppingTest, AnAgentThatSaysNothingForTheStallLimitIsEnded) {
   EXPECT_EQ(job.last_run->reason, Reason::no_output);
 }
 
+TEST_F(StoppingTest, ALongSetupIsNotTheSilenceOfAnAgent) {
+  start(writes("a.txt", "a\n"));
+  JobSpec asked = spec();
+  asked.setup = {"sleep 3"};
+  asked.limits.stall_limit_s = 1;
+  EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::completed);
+}
+
+TEST_F(StoppingTest, ALongVerifyCommandIsNotTheSilenceOfAnAgent) {
+  start(writes("a.txt", "a\n"));
+  JobSpec asked = spec();
+  asked.verify = {"sleep 3"};
+  asked.limits.stall_limit_s = 1;
+  EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::completed);
+}
+
 TEST_F(StoppingTest, AToolAtWorkIsNotSilence) {
   start([](const RunContext& context, const std::string&, const Stop& stop) {
     context.trace.append(trace::ToolCall{"1", "bash", {"{}"}});
