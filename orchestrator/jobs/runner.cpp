@@ -145,7 +145,7 @@ class Attempt {
     }
   }
 
-  /// From here on the outside can no longer stop the run: what was done is kept whatever the reason.
+  /// From here on the outside can no longer stop the run: what was done is kept whatever the reason. A cancel still keeps the push back.
   void finalize() {
     const Stop stop = Stop::after(kFinalizeLimit);
     const Reason before = end_.reason;
@@ -158,8 +158,10 @@ class Attempt {
                       step(Reason::git_failed, "committing", [&] { commit(stop); });
     if (kept && !end_.head_commit.empty()) {
       step(Reason::git_failed, "making the diff", [&] { diff(stop); });
-      const bool good = end_.reason == Reason::completed;
-      if (job_.spec.push && (good || tools_.push_partial)) step(Reason::push_failed, "pushing the branch", [&] { push(stop); });
+      heed_cancel();
+      const bool cancelled = before == Reason::cancelled || outside_.why() == Reason::cancelled;
+      const bool wanted = end_.reason == Reason::completed || (tools_.push_partial && !cancelled);
+      if (job_.spec.push && wanted) step(Reason::push_failed, "pushing the branch", [&] { push(stop); });
     } else if (kept && end_.reason == Reason::completed) {
       end_.reason = Reason::no_changes;
     }
@@ -167,6 +169,13 @@ class Attempt {
       end_.reason = before;
       end_.error = error;
     }
+  }
+
+  /// Who was told that the job is being cancelled must not find its branch pushed.
+  void heed_cancel() {
+    if (end_.reason != Reason::completed || outside_.why() != Reason::cancelled) return;
+    end_.reason = Reason::cancelled;
+    end_.error = explain(Reason::cancelled);
   }
 
   void commit(const Stop& stop) {

@@ -50,7 +50,7 @@ class Jobs : public testing::Test {
     repo_.commit("first");
   }
 
-  jobs::Service& start(FakeAdapter::Play play, jobs::QueueOptions queue = {}) {
+  jobs::Service& start(FakeAdapter::Play play, jobs::QueueOptions queue = {}, bool push_partial = false) {
     adapter_ = std::make_unique<FakeAdapter>(std::move(play));
     service_ = jobs::make_service({.store = *store_,
                                    .git = *git_,
@@ -60,7 +60,7 @@ class Jobs : public testing::Test {
                                    .clock = clock_,
                                    .log = *log_,
                                    .queue = queue,
-                                   .push_partial = false});
+                                   .push_partial = push_partial});
     ended_ = service_->subscribe([this](const JobId&, const TraceEvent& event) {
       if (event.type != TraceType::terminal) return;
       auto count = terminals_.lock();

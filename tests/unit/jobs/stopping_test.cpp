@@ -92,6 +92,38 @@ TEST_F(StoppingTest, ACancelWhileFinalizingLeavesOneClearEnd) {
   EXPECT_EQ(ended.last_run->pushed, ended.state == JobState::succeeded);
 }
 
+TEST_F(StoppingTest, ACancelThatTheAgentDidNotHearAnyMoreStillKeepsTheBranchBack) {
+  start([&](const RunContext& context, const std::string&, const Stop& stop) {
+    context.sandbox.write_file("a.txt", "a\n", stop);
+    service_->cancel(me_, context.job.id.str());
+    return AgentResult{Reason::completed, "done", ""};
+  });
+  const Job ended = run_to_end(spec());
+  EXPECT_EQ(ended.state, JobState::cancelled);
+  EXPECT_THAT(service_->diff(ended.id.str(), 0), HasSubstr("+a"));
+  EXPECT_FALSE(ended.last_run->pushed);
+  EXPECT_EQ(repo_.git({"branch", "--list", "forge/*"}), "");
+}
+
+TEST_F(StoppingTest, WithPushPartialAFailedRunIsPushedAndACancelledOneIsNot) {
+  bool cancels = false;
+  start(
+      [&](const RunContext& context, const std::string&, const Stop& stop) {
+        context.sandbox.write_file("a.txt", "a\n", stop);
+        if (cancels) {
+          service_->cancel(me_, context.job.id.str());
+          stop.check();
+        }
+        return AgentResult{Reason::max_turns, "", "no turn is left"};
+      },
+      {}, true);
+  EXPECT_TRUE(run_to_end(spec()).last_run->pushed);
+  cancels = true;
+  const Job cancelled = run_to_end(spec());
+  EXPECT_EQ(cancelled.state, JobState::cancelled);
+  EXPECT_FALSE(cancelled.last_run->pushed);
+}
+
 TEST_F(StoppingTest, TheTimeLimitEndsTheRunAndKeepsItsWork) {
   Gate at_work;
   start(works_until_stopped(at_work));
