@@ -141,8 +141,9 @@ void check_job_spec(const JobSpec& spec) {
   check_commands("verify", spec.verify);
   check_hosts(spec.network.allow_hosts);
   check_limits(spec.limits);
-  if (spec.budget_nano_usd && (*spec.budget_nano_usd < 0 || *spec.budget_nano_usd > kMostNanoUsd))
-    throw bad_input("budget", "must be from 0 to 1000000 dollars");
+  if (spec.budget_nano_usd && *spec.budget_nano_usd <= 0)
+    throw bad_input("budget", "the budget must be more than 0", "leave it out for no budget");
+  if (spec.budget_nano_usd && *spec.budget_nano_usd > kMostNanoUsd) throw bad_input("budget", "above 1000000 dollars");
 }
 
 JobRequest job_request_from_json(const json& body, JobSpec defaults) {

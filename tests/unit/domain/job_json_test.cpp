@@ -159,6 +159,7 @@ TEST(JobRequest, RefusesWhatIsWrongAndNamesTheField) {
   EXPECT_EQ(field_of("budget", R"({"run_usd": "much"})"), "budget.run_usd");
   EXPECT_EQ(field_of("budget", R"({"run_usd": -1})"), "budget.run_usd");
   EXPECT_EQ(field_of("budget", R"({"run_usd": true})"), "budget.run_usd");
+  EXPECT_EQ(field_of("budget", R"({"run_usd": 0})"), "budget");
   EXPECT_EQ(field_of("budget", R"({"run_usd": "1", "run_nano_usd": 1})"), "budget");
   EXPECT_EQ(field_of("network", R"({"allow_hosts": ["a b"]})"), "network.allow_hosts[0]");
   EXPECT_EQ(field_of("push", "\"yes\""), "push");

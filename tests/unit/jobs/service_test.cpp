@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/errors.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
 namespace forge::test {
@@ -199,17 +200,19 @@ TEST_F(ServiceTest, TheTaskThatFailsValidationIsNotStored) {
     std::string text;
   };
   const std::vector<Case> cases{
-      {[](JobSpec& s) { s.repository = ""; }, "repository", "no repository was named"},
-      {[](JobSpec& s) { s.task = " \n"; }, "task", "the task is empty"},
+      {[](JobSpec& s) { s.repository = ""; }, "repository", "is empty"},
+      {[](JobSpec& s) { s.task = " \n"; }, "task", "is empty"},
       {[](JobSpec& s) { s.adapter = "pie"; }, "adapter", "there is no adapter named 'pie'"},
       {[](JobSpec& s) { s.driver = "moon"; }, "driver", "there is no driver named 'moon'"},
       {[](JobSpec& s) { s.template_name = "big"; }, "template", "there is no template named 'big'"},
-      {[](JobSpec& s) { s.limits.max_turns = 0; }, "limits.max_turns", "0 is out of range"},
-      {[](JobSpec& s) { s.limits.time_limit_s = -1; }, "limits.time_limit_s", "-1 is out of range"},
+      {[](JobSpec& s) { s.limits.max_turns = 0; }, "limits.max_turns", "0 is not from 1 to 10000"},
+      {[](JobSpec& s) { s.limits.time_limit_s = -1; }, "limits.time_limit_s", "-1 is not from 1 to 604800"},
       {[](JobSpec& s) {
          s.verify = {"make", ""};
        },
-       "verify[1]", "an empty command"},
+       "verify[1]", "is empty"},
+      {[](JobSpec& s) { s.title = "two\nlines"; }, "title", "holds control characters"},
+      {[](JobSpec& s) { s.network.allow_hosts = {"a b"}; }, "network.allow_hosts[0]", "is not a host name"},
       {[](JobSpec& s) { s.budget_nano_usd = 0; }, "budget", "the budget must be more than 0"},
   };
   for (const auto& c : cases) {
@@ -225,6 +228,15 @@ TEST_F(ServiceTest, TheTaskThatFailsValidationIsNotStored) {
     }
   }
   EXPECT_TRUE(service_->list({}).items.empty());
+}
+
+TEST_F(ServiceTest, TheCapsAreThoseOfTheRequest) {
+  start(writes("a", "a"), {.concurrency = 0});
+  JobSpec asked = spec();
+  asked.limits.max_tokens = 1'000'000'000'000;
+  EXPECT_EQ(service_->create(me_, asked, false).spec.limits.max_tokens, asked.limits.max_tokens);
+  ++asked.limits.max_tokens;
+  EXPECT_EQ(code_of([&] { service_->create(me_, asked, false); }), "invalid_argument");
 }
 
 TEST_F(ServiceTest, UncommittedChangesAreSaidAndLeftOut) {
