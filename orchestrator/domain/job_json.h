@@ -26,7 +26,8 @@ struct JobRequest {
   bool start = true;
 };
 
-/// Reads a request over `defaults`: what the body does not name stays as it is there. Unknown keys are refused.
+/// Reads a request over `defaults`: what the body does not name stays as it is there, and hosts that it allows are added to those there.
+/// Unknown keys are refused.
 /// Throws bad_input with the JSON path of what is wrong ("limits.max_turns").
 JobRequest job_request_from_json(const nlohmann::json& body, JobSpec defaults);
 /// The same checks for a spec that did not come as JSON: lengths, counts, ranges, empty parts.

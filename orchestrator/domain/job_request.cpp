@@ -58,11 +58,14 @@ std::optional<std::int64_t> read_budget(const json& value, const std::string& pa
   return nano_usd ? nano_usd : unsaid;
 }
 
-NetworkPolicy read_network(const json& value, const std::string& path) {
+/// What every run may reach stays allowed: a request adds to it.
+void read_network(const json& value, const std::string& path, NetworkPolicy& policy) {
   JsonReader reader(value, path);
-  NetworkPolicy policy{reader.texts("allow_hosts", kListItems)};
+  for (std::string& host : reader.texts("allow_hosts", kListItems)) {
+    auto& hosts = policy.allow_hosts;
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
+  }
   reader.finish();
-  return policy;
 }
 
 void read_text(JsonReader& reader, const char* key, std::string& into) {
@@ -161,7 +164,7 @@ JobRequest job_request_from_json(const json& body, JobSpec defaults) {
   read_texts(reader, "setup", spec.setup);
   read_texts(reader, "verify", spec.verify);
   if (const json* limits = reader.find("limits")) read_limits(*limits, reader.path_of("limits"), spec.limits);
-  if (const json* network = reader.find("network")) spec.network = read_network(*network, reader.path_of("network"));
+  if (const json* network = reader.find("network")) read_network(*network, reader.path_of("network"), spec.network);
   if (const json* budget = reader.find("budget"))
     spec.budget_nano_usd = read_budget(*budget, reader.path_of("budget"), spec.budget_nano_usd);
   spec.push = reader.optional_flag("push").value_or(spec.push);

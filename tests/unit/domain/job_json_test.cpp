@@ -122,6 +122,14 @@ TEST(JobRequest, ReadsEveryField) {
   EXPECT_FALSE(request.start);
 }
 
+TEST(JobRequest, HostsOfARequestAreAddedToThoseThatEveryRunMayReach) {
+  JobSpec defaults;
+  defaults.network.allow_hosts = {"mirror.test", "pkg.test"};
+  json body = minimal();
+  body["network"] = {{"allow_hosts", {"pkg.test", "api.test"}}};
+  EXPECT_THAT(job_request_from_json(body, defaults).spec.network.allow_hosts, ElementsAre("mirror.test", "pkg.test", "api.test"));
+}
+
 TEST(JobRequest, ABudgetMayBeTextOrNumberOrNanoDollars) {
   const auto budget = [](const char* text) {
     json body = minimal();
