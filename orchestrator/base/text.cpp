@@ -232,6 +232,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   std::string best;
   std::size_t least = word.size() / 3 + 1;
   for (const std::string& candidate : known) {
+    // Words may come from a request and be megabytes long: at least the difference of the lengths has to be edited.
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    if (std::max(word.size(), candidate.size()) - shorter >= least) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= least) continue;
     least = distance;

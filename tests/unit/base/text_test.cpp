@@ -173,5 +173,11 @@ TEST(TheNearestWord, IsFoundWithinAThirdOfTheLength) {
   EXPECT_EQ(nearest("task", known), "task");
 }
 
+// Comparing it letter by letter would take longer than a test may: a request's field may be as long as its body.
+TEST(TheNearestWord, OfAnEndlessWordIsFoundMissingAtOnce) {
+  const std::vector<std::string> known(64, std::string(60, 'k'));
+  EXPECT_EQ(nearest(std::string(64 << 20, 'k'), known), "");
+}
+
 }  // namespace
 }  // namespace forge
