@@ -6,6 +6,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/ids.h"
+#include "orchestrator/base/loopback.h"
 #include "orchestrator/base/text.h"
 
 namespace forge::cli {
@@ -20,9 +21,10 @@ std::string token_of(const ServerChoice& choice) {
 
 /// Where a token without TLS does not leave the machine.
 bool is_loopback_url(const std::string& url) {
-  for (const char* prefix : {"http://127.", "http://localhost", "http://[::1]"})
-    if (url.starts_with(prefix)) return true;
-  return false;
+  constexpr std::string_view kScheme = "http://";
+  if (!url.starts_with(kScheme)) return false;
+  const std::string_view rest = std::string_view(url).substr(kScheme.size());
+  return is_loopback_authority(rest.substr(0, rest.find_first_of("/?#")));
 }
 
 Endpoint remote(Context& context, const ServerChoice& choice) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "orchestrator/base/loopback.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/config/formats.h"
 #include "orchestrator/config/keys.h"
@@ -69,14 +70,9 @@ void require_both_prices(const Config& config) {
     throw bad_input("models.fallback_price", "models.fallback_price needs input_usd and output_usd", "0 is a price, too");
 }
 
-/// Only what surely stays on this machine; a name that resolves there by chance does not count.
-bool is_loopback(std::string_view address) {
-  return address.starts_with("127.") || address.starts_with("[::1]:") || address.starts_with("localhost:");
-}
-
 /// Without a public URL the server cannot tell its own Host from one that an attacker made up (DNS rebinding).
 void check_listener(const Config& config) {
-  if (is_loopback(config.server.listen) || !config.server.public_url.empty()) return;
+  if (is_loopback_authority(config.server.listen) || !config.server.public_url.empty()) return;
   const auto source = config.sources.find("server.listen");
   const Source where = source == config.sources.end() ? Source{} : source->second;
   throw setting_error(where, "server.listen",

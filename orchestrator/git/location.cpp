@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/loopback.h"
 #include "orchestrator/base/text.h"
 
 namespace forge::git {
@@ -134,12 +135,6 @@ Location http_url(std::string_view scheme, std::string_view rest) {
   return location;
 }
 
-bool is_loopback(const std::string& host) {
-  // Digits and dots alone: "127.example.com" is a name that anybody may register.
-  const bool address = host.find_first_not_of("0123456789.") == std::string::npos;
-  return host == "localhost" || host == "::1" || (address && host.starts_with("127."));
-}
-
 }  // namespace
 
 Location parse_location(const std::string& repository) {
@@ -166,7 +161,7 @@ std::optional<Credential> credential_for(const Location& location, const std::ve
   for (const Credential& one : credentials) {
     const std::string host = lower_ascii(one.host);
     if (host == with_port) return one;
-    if (host == location.authority && (location.tls || is_loopback(location.host))) return one;
+    if (host == location.authority && (location.tls || is_loopback_host(location.host))) return one;
   }
   return {};
 }

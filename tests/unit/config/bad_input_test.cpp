@@ -78,6 +78,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "models.fallback_price needs input_usd and output_usd\n0 is a price, too"},
         BadFile{"open_listener", "[server]\nlisten = \"0.0.0.0:8700\"\n",
                 "forge.toml:2: server.listen is 0.0.0.0:8700, which others can reach, and server.public_url is not set\n"
+                "set server.public_url to the URL that browsers use, or listen on 127.0.0.1"},
+        BadFile{"name_like_loopback", "[server]\nlisten = \"127.example.com:8700\"\n",
+                "forge.toml:2: server.listen is 127.example.com:8700, which others can reach, and server.public_url is not set\n"
                 "set server.public_url to the URL that browsers use, or listen on 127.0.0.1"}),
     [](const auto& one) { return one.param.name; });
 
