@@ -65,18 +65,11 @@ void Interrupts::listen(const std::stop_token& token) {
 }
 
 void Interrupts::signalled() {
-  std::function<void()> first;
-  int status = 0;
-  bool again = false;
-  {
-    auto action = action_.lock();
-    again = ++action->seen > 1;
-    first = action->first;
-    status = action->second_status;
-  }
+  auto action = action_.lock();
   // At once: no destructor, nothing that could hang. What runs in sandboxes dies with this process.
-  if (again) ::_exit(status);
-  first();
+  if (++action->seen > 1) ::_exit(action->second_status);
+  // Under the lock, so that whoever takes its action back knows that it is not under way any more. Actions only wake others.
+  action->first();
 }
 
 }  // namespace forge::cli

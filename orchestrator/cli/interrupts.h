@@ -23,7 +23,7 @@ class Interrupts {
   Stop stop() const { return Stop(source_.get_token()); }
   void request_stop() { source_.request_stop(); }
   /// From now on the first signal (counted anew) calls `first`, on a thread of its own, and the second exits with `status`. `first` must
-  /// not block long.
+  /// not block long, and must not call this object. The action before is not under way any more when this returns, and never called again.
   void handle(std::function<void()> first, int status);
   /// Back to the default.
   void reset();
