@@ -9,6 +9,15 @@
 namespace forge::httpd {
 namespace {
 
+// Far more than are ended while one request is on its way from the door to the hub.
+constexpr std::size_t kEndedTagsKept = 1024;
+
+bool any_ended(const HubState& state, const std::vector<std::string>& tags) {
+  return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::find(state.ended_tags.begin(), state.ended_tags.end(), tag) != state.ended_tags.end();
+  });
+}
+
 /// The reader thread's loop: asks sources for stored events, without the lock.
 void read_for_streams(const std::stop_token& token, const HubOptions& options, Guarded<HubState>& state, const Bell& bell, Log& log) {
   while (true) {
@@ -68,7 +77,7 @@ EventHub::~EventHub() { stop(Stop::after(SteadyClock::duration::zero())); }
 bool EventHub::adopt(UniqueFd socket, EventStream stream) {
   set_nonblocking(socket.get(), true);
   auto state = parts_->state.lock();
-  if (state->stopping || state->streams.size() >= parts_->options.max_streams) return false;
+  if (state->stopping || state->streams.size() >= parts_->options.max_streams || any_ended(*state, stream.tags)) return false;
   auto added = std::make_shared<HubStream>();
   added->id = state->next_id++;
   added->socket = std::move(socket);
@@ -100,6 +109,8 @@ void EventHub::publish(const std::string& topic, const Event& event) {
 
 std::size_t EventHub::end_tagged(const std::string& tag) {
   auto state = parts_->state.lock();
+  state->ended_tags.push_back(tag);
+  if (state->ended_tags.size() > kEndedTagsKept) state->ended_tags.pop_front();
   std::size_t ended = 0;
   for (const auto& [id, stream] : state->streams) {
     const auto& tags = stream->spec.tags;

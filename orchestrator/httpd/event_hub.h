@@ -30,13 +30,15 @@ class EventHub {
   EventHub(const EventHub&) = delete;
   EventHub& operator=(const EventHub&) = delete;
 
-  /// Takes a connected socket whose response head is sent. False when the hub is full or stopping; the socket is then closed.
+  /// Takes a connected socket whose response head is sent. False when the hub is full or stopping, or a tag of the stream was ended; the
+  /// socket is then closed.
   bool adopt(UniqueFd socket, EventStream stream);
   /// Room for one more, so that 503 can still be answered.
   bool has_room() const;
   /// Hands an event to the streams of `topic`. Never blocks on a client.
   void publish(const std::string& topic, const Event& event);
-  /// Ends the streams that carry `tag`, at once and without a final event. Returns how many.
+  /// Ends the streams that carry `tag`, at once and without a final event, also one that is being opened now: a tag that was ended names
+  /// nothing any more. Returns how many were open.
   std::size_t end_tagged(const std::string& tag);
 
   std::size_t size() const;

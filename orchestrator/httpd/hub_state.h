@@ -64,6 +64,8 @@ struct HubState {
   std::vector<HubStreamPtr> to_send;
   std::vector<HubStreamPtr> to_close;
   std::vector<HubStreamPtr> arrived;
+  /// The latest tags whose streams were ended, the oldest first: a request that was let in just before must not open one after it.
+  std::deque<std::string> ended_tags;
   /// Ids and not descriptors name streams: a descriptor is used again as soon as it is closed.
   std::uint64_t next_id = 1;
   std::size_t dropped = 0;

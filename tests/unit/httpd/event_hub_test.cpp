@@ -195,6 +195,19 @@ TEST(EventHub, StreamsEndByTheirTags) {
   EXPECT_EQ(other.read_bytes(numbered(1, 1).size()), numbered(1, 1));
 }
 
+// A request that was let in just before its token was revoked reaches the hub just after it.
+TEST(EventHub, NoStreamOpensOnATagThatWasEnded) {
+  Hub hub;
+  EXPECT_EQ(hub.hub.end_tagged("token:a"), 0U);
+  SocketPair late = make_socketpair(SOCK_STREAM);
+  EXPECT_FALSE(
+      hub.hub.adopt(std::move(late.theirs),
+                    {.topic = "job", .after = 0, .source = std::make_unique<StoredSource>(hub.stored), .tags = {"session:1", "token:a"}}));
+  RawClient other = hub.stream(0, {"token:b"});
+  hub.happen("event 1");
+  EXPECT_EQ(other.read_bytes(numbered(1, 1).size()), numbered(1, 1));
+}
+
 TEST(EventHub, HoldsItsCapAtTheCapAndOneAbove) {
   Hub hub({.max_streams = 2});
   RawClient first = hub.stream();
