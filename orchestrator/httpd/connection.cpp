@@ -38,8 +38,18 @@ std::unique_ptr<Connection> WorkQueue::pop(const std::stop_token& token) {
   std::unique_ptr<Connection> next = std::move(state->waiting.front());
   state->waiting.pop_front();
   ++state->serving;
+  ++state->busy;
   return next;
 }
+
+bool WorkQueue::has_free_worker() {
+  auto state = state_.lock();
+  return state->workers >= state->busy + state->waiting.size();
+}
+
+void WorkQueue::rest() { --state_.lock()->busy; }
+
+void WorkQueue::expect_worker() { ++state_.lock()->workers; }
 
 void WorkQueue::done() {
   auto state = state_.lock();

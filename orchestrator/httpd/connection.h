@@ -70,6 +70,12 @@ class WorkQueue {
   bool push(std::unique_ptr<Connection>& connection);
   /// Waits; null when `token` was stopped.
   std::unique_ptr<Connection> pop(const std::stop_token& token);
+  /// A worker waits in pop(), or one that was promised will.
+  bool has_free_worker();
+  /// Promises one more worker.
+  void expect_worker();
+  /// A worker has given back what it popped, and goes on to pop().
+  void rest();
   /// What was popped is served, its answer sent or given up; call it after the connection was given back.
   void done();
   /// Waits until nothing is queued or being served. False when `stop` ended the wait.
@@ -79,6 +85,8 @@ class WorkQueue {
   struct State {
     std::deque<std::unique_ptr<Connection>> waiting;
     std::size_t serving = 0;
+    std::size_t workers = 0;
+    std::size_t busy = 0;  ///< workers between pop() and rest(); `serving` also holds answers that the front still sends
   };
   std::size_t most_;
   Guarded<State> state_;

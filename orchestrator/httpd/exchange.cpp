@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/text.h"
@@ -38,16 +39,16 @@ class SocketBody final : public BodyWriter {
   void finish() {
     if (chunked_) put("0\r\n\r\n");
   }
-  /// Tells an error of the client's connection from one of whoever writes the body.
-  bool client_is_gone() const { return client_is_gone_; }
-
- private:
+  /// Bytes outside the framing: a head.
   void put(std::string_view bytes) {
     client_is_gone_ = true;  // unless the next line returns
     send_all(fd_, bytes, stop_.shorter(per_piece_));
     client_is_gone_ = false;
   }
+  /// Tells an error of the client's connection from one of whoever writes the body.
+  bool client_is_gone() const { return client_is_gone_; }
 
+ private:
   bool client_is_gone_ = false;
   int fd_;
   bool chunked_;
@@ -55,7 +56,30 @@ class SocketBody final : public BodyWriter {
   std::chrono::milliseconds per_piece_;
 };
 
+/// The same with a head that comes from outside.
+class SocketAnswer final : public AnswerWriter {
+ public:
+  using SendHead = std::function<void(int status, std::vector<Header> headers)>;
+  SocketAnswer(SocketBody& body, SendHead send_head) : body_(body), send_head_(std::move(send_head)) {}
+  void head(int status, std::vector<Header> headers) override {
+    if (begun_) throw Error(ErrorCode::internal, "an answer with two heads");
+    send_head_(status, std::move(headers));  // throws for a head that would break, before a byte of it is sent
+    begun_ = true;
+  }
+  void write(std::string_view piece) override {
+    if (!begun_) throw Error(ErrorCode::internal, "an answer without a head");
+    body_.write(piece);
+  }
+  bool begun() const { return begun_; }
+
+ private:
+  SocketBody& body_;
+  SendHead send_head_;
+  bool begun_ = false;
+};
+
 void check_query(const Request& request, const Route& route) {
+  if (route.any_query) return;
   for (const auto& [key, value] : request.query) {
     if (std::find(route.query.begin(), route.query.end(), key) != route.query.end()) continue;
     const std::string near = nearest(key, route.query);
@@ -80,7 +104,7 @@ std::string response_head(const Response& response, std::optional<std::size_t> l
   return head + framing + "\r\n";
 }
 
-Exchange::Exchange(const ServerOptions& options, Site& site, EventHub& hub, Connection& connection, Stop stop)
+Exchange::Exchange(const ServerOptions& options, Site& site, EventHub* hub, Connection& connection, Stop stop)
     : options_(options), site_(site), hub_(hub), connection_(connection), stop_(std::move(stop)) {}
 
 Next Exchange::run() {
@@ -123,6 +147,7 @@ std::optional<Response> Exchange::respond() {
     if (const auto refusal = understand()) return refusal_response(*refusal);
     site_.screen(request_);
     Router::Match match = site_.router().match(request_.method, request_.segments);
+    if (match.route == nullptr && site_.router().otherwise()) return site_.router().otherwise()(request_, stop_);
     if (match.route == nullptr && match.allow.empty())
       return refusal_response({404, ErrorCode::not_found, "there is nothing at this path", {}});
     if (match.route == nullptr)
@@ -165,11 +190,14 @@ std::optional<Refusal> Exchange::take_body() {
 }
 
 Next Exchange::send(Response response) {
-  if (response.events && !hub_.has_room()) response = refusal_response({503, ErrorCode::busy, "too many event streams", {}});
+  if (response.events && hub_ == nullptr) throw Error(ErrorCode::internal, "an event stream from a server without a hub");
+  if (response.events && !hub_->has_room()) response = refusal_response({503, ErrorCode::busy, "too many event streams", {}});
   status_ = response.status;
   // A body that was refused unread still stands in the stream, and the next request behind it cannot be found: the connection ends.
-  const bool bare = request_.method == Method::head || !has_body(response.status);
   try {
+    if (response.relay)
+      if (const auto next = write_relayed(response)) return *next;
+    const bool bare = request_.method == Method::head || !has_body(response.status);
     if (response.events && !bare) return hand_to_hub(std::move(response));
     if (response.writer && !bare) return write_streamed(response);
     const bool keep = head_.keep_alive && body_read_ && !response.events;
@@ -211,11 +239,39 @@ Next Exchange::write_streamed(const Response& response) {
   return keep ? Next::keep : Next::linger;
 }
 
+std::optional<Next> Exchange::write_relayed(Response& response) {
+  const bool keep = head_.keep_alive && body_read_ && request_.minor_version == 1;
+  const std::string framing =
+      std::string(request_.minor_version == 1 ? "Transfer-Encoding: chunked\r\n" : "") + (keep ? "" : "Connection: close\r\n");
+  const int fd = connection_.socket.get();
+  SocketBody body(fd, request_.minor_version, stop_, options_.write_deadline);
+  SocketAnswer answer(body, [&](int status, std::vector<Header> headers) {
+    status_ = status;
+    Response told;
+    told.status = status;
+    for (Header& header : headers) static_cast<void>(std::move(told).with(std::move(header.name), std::move(header.value)));
+    body.put(response_head(told, {}, framing));
+  });
+  try {
+    response.relay(answer, stop_.shorter(options_.handler_deadline));
+    if (!answer.begun()) throw Error(ErrorCode::internal, "an answer without a head");
+    body.finish();
+  } catch (const std::exception& e) {
+    if (body.client_is_gone()) return Next::close;
+    Response failed = site_.failure(request_, e);
+    if (answer.begun()) return Next::close;
+    status_ = failed.status;
+    response = std::move(failed);
+    return {};
+  }
+  return keep ? Next::keep : Next::linger;
+}
+
 Next Exchange::hand_to_hub(Response response) {
   // 2 s between attempts of a browser; the comment makes proxies pass the head on at once.
   const std::string head = response_head(response, {}, "Connection: close\r\nX-Accel-Buffering: no\r\n") + "retry: 2000\n:\n\n";
   send_all(connection_.socket.get(), head, stop_.shorter(kHeadPatience));
-  hub_.adopt(std::move(connection_.socket), std::move(*response.events));
+  hub_->adopt(std::move(connection_.socket), std::move(*response.events));
   return Next::taken;
 }
 

@@ -11,7 +11,8 @@ namespace forge::httpd {
 /// One request and its answer, on a worker thread.
 class Exchange {
  public:
-  Exchange(const ServerOptions& options, Site& site, EventHub& hub, Connection& connection, Stop stop);
+  /// `hub` may be null.
+  Exchange(const ServerOptions& options, Site& site, EventHub* hub, Connection& connection, Stop stop);
   /// Serves the request whose head stands at the begin of `connection.received`, and takes it off there; or leaves it there when the rest
   /// of its body must be awaited. Never waits for the client, and never throws for what it did.
   Next run();
@@ -29,11 +30,13 @@ class Exchange {
   /// Sends what the socket takes at once; the front thread sends the rest.
   Next send_text(std::string text, Next then);
   Next write_streamed(const Response& response);
+  /// Nothing when the relay failed before its head: then `response` is the site's answer to that.
+  std::optional<Next> write_relayed(Response& response);
   Next hand_to_hub(Response response);
 
   const ServerOptions& options_;
   Site& site_;
-  EventHub& hub_;
+  EventHub* hub_;
   Connection& connection_;
   Stop stop_;
   RequestHead head_;

@@ -47,8 +47,14 @@ Refusal overloaded(std::string message) { return {503, ErrorCode::busy, std::mov
 
 }  // namespace
 
-Front::Front(const ServerOptions& options, WorkQueue& queue, Census& census, Log& log)
-    : options_(options), queue_(queue), census_(census), log_(log), epoll_(checked_fd(::epoll_create1(EPOLL_CLOEXEC), "making an epoll")) {
+Front::Front(const ServerOptions& options, WorkQueue& queue, Census& census, Log& log, std::function<void()> queued)
+    : options_(options),
+      queue_(queue),
+      census_(census),
+      log_(log),
+      queued_(std::move(queued)),
+      epoll_(checked_fd(::epoll_create1(EPOLL_CLOEXEC), "making an epoll")),
+      clients_(epoll_.get()) {
   watch(epoll_.get(), EPOLL_CTL_ADD, bell_.fd(), kBell);
 }
 
@@ -71,6 +77,8 @@ void Front::run(const std::stop_token& token) {
       const std::uint64_t about = events[static_cast<std::size_t>(i)].data.u64;
       if (about == kBell) {
         bell_.quiet();
+      } else if (ClientWatch::is_about_a_client(about)) {
+        clients_.left(about);
       } else if ((about & kListenerBit) != 0) {
         const auto listener = listeners_.find(about & ~kListenerBit);
         if (listener != listeners_.end()) accept_from(listener->second);
@@ -258,7 +266,7 @@ void Front::dispatch(Connections::iterator at) {
   // Out of epoll before a worker has it: from there on until give_back() the connection is the worker's alone.
   if (draining_) return refuse(at, overloaded("the server is stopping"));
   std::unique_ptr<Connection> connection = unpark(at);
-  if (queue_.push(connection)) return;
+  if (queue_.push(connection)) return queued_();
   const int fd = connection->socket.get();
   park(std::move(connection), Phase::idle);
   refuse(connections_.find(fd), overloaded("the server is busy"));

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -12,6 +13,7 @@
 
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/httpd/bell.h"
+#include "orchestrator/httpd/client_watch.h"
 #include "orchestrator/httpd/connection.h"
 #include "orchestrator/httpd/server.h"
 
@@ -23,7 +25,8 @@ namespace forge::httpd {
 /// No client can make it wait: every call on a socket is non-blocking.
 class Front {
  public:
-  Front(const ServerOptions& options, WorkQueue& queue, Census& census, Log& log);
+  /// `queued` is called on the front thread whenever the queue has got longer.
+  Front(const ServerOptions& options, WorkQueue& queue, Census& census, Log& log, std::function<void()> queued);
   ~Front();
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
@@ -37,6 +40,8 @@ class Front {
   /// Closes listeners and idle connections; refuses requests whose head completes from now on.
   void drain();
   void wake() const { bell_.ring(); }
+  /// For workers: tells when the client of a request under way leaves.
+  ClientWatch& clients() { return clients_; }
   /// Once run() has returned: closes everything.
   void close_all();
 
@@ -97,9 +102,11 @@ class Front {
   WorkQueue& queue_;
   Census& census_;
   Log& log_;
+  std::function<void()> queued_;
   Bell bell_;
   Guarded<Commands> commands_;
   UniqueFd epoll_;
+  ClientWatch clients_;
   std::map<std::uint64_t, Listener> listeners_;
   Connections connections_;
   SteadyClock::time_point next_deadline_ = SteadyClock::time_point::max();  ///< no parked deadline is nearer

@@ -71,12 +71,22 @@ class BodyWriter {
   virtual void write(std::string_view piece) = 0;
 };
 
+/// Takes an answer whose head is known only when the one who makes it has begun: what a proxy passes on.
+class AnswerWriter : public BodyWriter {
+ public:
+  /// Once, before the first write(). Throws as write() does.
+  virtual void head(int status, std::vector<Header> headers) = 0;
+};
+
 struct Response {
   int status = 200;
   std::vector<Header> headers;
   std::string body;
   /// When set, the body is what this writes (chunked), and `body` is ignored. Runs on the request's thread.
   std::function<void(BodyWriter&, const Stop&)> writer;
+  /// When set, status, headers and body are what this tells the writer, piece by piece, and all other members are ignored. Runs on the
+  /// request's thread. What it throws before head() is answered like the error of a handler; later it cuts the answer off.
+  std::function<void(AnswerWriter&, const Stop&)> relay = {};
   /// When set, the socket leaves its thread for the event hub once the head is sent.
   std::optional<EventStream> events;
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/base/stop.h"
@@ -40,6 +41,7 @@ struct Route {
   Access access;
   Handler handler;
   std::vector<std::string> query = {};  ///< parameters it knows; another one is refused
+  bool any_query = false;               ///< takes every parameter: they are passed on
   std::size_t body_bytes = 0;           ///< largest body; 0 = takes none
   bool answers_head = true;             ///< a GET route also answers HEAD, unless reading it has an effect
 };
@@ -49,6 +51,11 @@ class Router {
   /// Throws internal for a route without access, without handler, or with the method and shape of another.
   void add(Route route);
   const std::vector<Route>& routes() const { return routes_; }
+
+  /// Answers what no route does, a known path with another method included, in place of the server's own 404 and 405. The body is not
+  /// read. For sites whose clients expect errors of another shape.
+  void otherwise(Handler handler) { otherwise_ = std::move(handler); }
+  const Handler& otherwise() const { return otherwise_; }
 
   /// What a path leads to: a route, or the methods that it has, or nothing at all.
   struct Match {
@@ -61,6 +68,7 @@ class Router {
 
  private:
   std::vector<Route> routes_;
+  Handler otherwise_;
   std::vector<std::vector<std::string>> shapes_;  // of each route: its segments; a parameter begins with '{'
 };
 

@@ -1,5 +1,6 @@
 #include "orchestrator/httpd/server.h"
 
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -12,16 +13,21 @@ namespace forge::httpd {
 
 // In the order of their lives: the threads use all that stands above them.
 struct Server::Parts {
-  Parts(const ServerOptions& given, Site& site_, EventHub& hub_, Log& log_)
+  Parts(const ServerOptions& given, Site& site_, EventHub* hub_, Log& log_)
       : options(given),
         site(site_),
         hub(hub_),
         log(log_),
         queue(given.max_waiting),
         census(given.max_connections, given.max_per_address),
-        front(options, queue, census, log),
-        accepting([this](const std::stop_token& token) { front.run(token); }) {
-    for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back([this](const std::stop_token& token) { work(token); });
+        front(options, queue, census, log, [this] { hire(); }),
+        accepting([this](const std::stop_token& token) { front.run(token); }) {}
+
+  /// On the front thread: one more worker when more wait than are free, so that a server that is hardly used costs hardly a thread.
+  void hire() {
+    if (workers.size() >= options.threads || queue.has_free_worker()) return;
+    queue.expect_worker();
+    workers.emplace_back([this](const std::stop_token& token) { work(token); });
   }
 
   /// A worker's loop.
@@ -29,28 +35,38 @@ struct Server::Parts {
     while (std::unique_ptr<Connection> connection = queue.pop(token)) {
       Next next = Next::close;
       try {
-        next = Exchange(options, site, hub, *connection, Stop(token)).run();
+        next = serve(*connection, token);
       } catch (const std::exception& e) {
         log.error("an answer broke off", {{"error", e.what()}});
       }
       front.give_back(std::move(connection), next);
+      queue.rest();
       if (next != Next::send) queue.done();  // else the front says so when the answer is out
     }
   }
 
+  Next serve(Connection& connection, const std::stop_token& token) {
+    if (!options.stop_when_client_leaves) return Exchange(options, site, hub, connection, Stop(token)).run();
+    const ClientWatch::Ticket watched = front.clients().watch(connection.socket.get());
+    const std::stop_callback also(token, [&] { watched.stop(); });
+    return Exchange(options, site, hub, connection, Stop(watched.token())).run();
+  }
+
   ServerOptions options;
   Site& site;
-  EventHub& hub;
+  EventHub* hub;  ///< null: no event streams
   Log& log;
   WorkQueue queue;
   Census census;
   Front front;
+  std::vector<std::jthread> workers;  // made by the front thread alone
   std::jthread accepting;
-  std::vector<std::jthread> workers;
 };
 
 Server::Server(const ServerOptions& options, Site& site, EventHub& hub, Log& log)
-    : parts_(std::make_unique<Parts>(options, site, hub, log)) {}
+    : parts_(std::make_unique<Parts>(options, site, &hub, log)) {}
+
+Server::Server(const ServerOptions& options, Site& site, Log& log) : parts_(std::make_unique<Parts>(options, site, nullptr, log)) {}
 
 Server::~Server() { stop(Stop::after(SteadyClock::duration::zero())); }
 
@@ -60,15 +76,16 @@ void Server::remove_listener(std::uint64_t id) { parts_->front.remove_listener(i
 void Server::stop(const Stop& stop) {
   // Streams before requests: they hold no thread and could otherwise stay open as long as their clients like.
   parts_->front.drain();
-  parts_->hub.stop(stop);
+  if (parts_->hub != nullptr) parts_->hub->stop(stop);
   parts_->queue.wait_idle(stop);
-  // From here on the handlers' own Stop is cancelled, and so is every wait for a client.
-  for (std::jthread& worker : parts_->workers) worker.request_stop();
+  // The front first: it alone makes workers.
   parts_->accepting.request_stop();
   parts_->front.wake();
+  if (parts_->accepting.joinable()) parts_->accepting.join();
+  // From here on the handlers' own Stop is cancelled, and so is every wait for a client.
+  for (std::jthread& worker : parts_->workers) worker.request_stop();
   for (std::jthread& worker : parts_->workers)
     if (worker.joinable()) worker.join();
-  if (parts_->accepting.joinable()) parts_->accepting.join();
   parts_->front.close_all();
 }
 

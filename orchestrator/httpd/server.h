@@ -16,7 +16,7 @@ namespace forge::httpd {
 
 /// Each deadline bounds a whole step and not one read or write, so that a client which drips cannot stretch it.
 struct ServerOptions {
-  std::size_t threads = 32;                         ///< handlers that run at once
+  std::size_t threads = 32;                         ///< handlers that run at once; a thread is made when the first one needs it
   std::size_t max_connections = 4096;               ///< event streams not counted
   std::size_t max_per_address = 256;                ///< loopback not counted
   std::size_t max_waiting = 512;                    ///< complete requests without a thread; more get 503
@@ -26,6 +26,9 @@ struct ServerOptions {
   std::chrono::milliseconds write_deadline{60'000};  ///< for a whole answer; for each piece of a written one
   std::chrono::milliseconds idle{30'000};            ///< between two requests of a connection
   std::chrono::milliseconds linger{2'000};
+  /// A handler's Stop is cancelled when its client closes, also one that only closes its sending side. For sites whose answers cost
+  /// something while nobody waits for them; not for event streams.
+  bool stop_when_client_leaves = false;
   HeadLimits head;
 };
 
@@ -35,6 +38,8 @@ class Server {
  public:
   /// `site`, `hub` and `log` must outlive the server. It serves as soon as a listener is added.
   Server(const ServerOptions& options, Site& site, EventHub& hub, Log& log);
+  /// For a site without event streams.
+  Server(const ServerOptions& options, Site& site, Log& log);
   /// Stops without grace if stop() was not called.
   ~Server();
   Server(const Server&) = delete;
