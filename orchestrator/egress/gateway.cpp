@@ -96,7 +96,7 @@ std::unique_ptr<models::Model> Gateway::model_for(const Job& job, const Run& run
 
 void Gateway::check_door(const JobSpec& spec, models::WireFormat wire) const {
   check(spec);
-  if (models_.speaks(spec.model, wire)) return;
+  if (models_.upstream(spec.model).speaks(wire)) return;
   throw bad_input("model", "the model '" + spec.model + "' is not to be had in the format that the agent speaks",
                   "name a model of a provider of kind " + std::string(models::name_of(wire)));
 }

@@ -8,6 +8,8 @@
 //   message_stop           without it the response failed, whatever text arrived
 //   ping, error            at any time, the error under status 200
 //
+//   message                the whole message in one piece, from a server that does not stream
+//
 // Types that are not listed are passed over: the vendor adds some without a new version.
 
 #include <algorithm>
@@ -48,7 +50,9 @@ class AnthropicReader final : public StreamReader {
     const json data = parse_event(event.data);
     const std::string type = text_field(data, "type");
     if (type == "message_start") {
-      start(data);
+      if (const json* message = field(data, "message")) start(*message);
+    } else if (type == "message") {
+      take_whole(data);
     } else if (type == "content_block_start") {
       start_block(data);
     } else if (type == "content_block_delta") {
@@ -73,8 +77,11 @@ class AnthropicReader final : public StreamReader {
   ModelResponse response() override;
 
  private:
-  void start(const json& data);
+  void start(const json& message);
+  /// A server that was not asked to stream, or does not.
+  void take_whole(const json& message);
   void start_block(const json& data);
+  void open_block(Building& block, const json& content);
   void take_delta(const json& data);
   void take_usage(const json& holder);
   void fail(const json& data);
@@ -92,12 +99,19 @@ class AnthropicReader final : public StreamReader {
   std::optional<VendorError> error_;
 };
 
-void AnthropicReader::start(const json& data) {
-  const json* message = field(data, "message");
-  if (message == nullptr) return;
-  id_ = text_field(*message, "id");
-  model_ = text_field(*message, "model");
-  take_usage(*message);
+void AnthropicReader::start(const json& message) {
+  id_ = text_field(message, "id");
+  model_ = text_field(message, "model");
+  take_usage(message);
+}
+
+void AnthropicReader::take_whole(const json& message) {
+  start(message);
+  stop_ = text_field(message, "stop_reason");
+  const json* content = field(message, "content");
+  if (content != nullptr && content->is_array())
+    for (const json& item : *content) open_block(blocks_[static_cast<std::int64_t>(blocks_.size())], item);
+  counted_ = complete_ = true;
 }
 
 Building* AnthropicReader::block_of(const json& data) {
@@ -108,16 +122,19 @@ Building* AnthropicReader::block_of(const json& data) {
 void AnthropicReader::start_block(const json& data) {
   const json* content = field(data, "content_block");
   Building* block = block_of(data);
-  if (content == nullptr || block == nullptr) return;
-  block->type = text_field(*content, "type");
-  block->id = text_field(*content, "id");
-  block->name = text_field(*content, "name");
-  block->signature = text_field(*content, "signature");
-  block->text = text_field(*content, block->type == "redacted_thinking" ? "data" : block->type);
-  // Empty there by the book; some proxies send the whole input at once and no deltas.
-  if (const json* input = field(*content, "input"); input != nullptr && !input->empty()) block->arguments = dump_json(*input);
-  if (block->type == "text" && !block->text.empty()) observer_.text_delta(block->text);
-  if (block->type == "thinking" && !block->text.empty()) observer_.thinking_delta(block->text);
+  if (content != nullptr && block != nullptr) open_block(*block, *content);
+}
+
+void AnthropicReader::open_block(Building& block, const json& content) {
+  block.type = text_field(content, "type");
+  block.id = text_field(content, "id");
+  block.name = text_field(content, "name");
+  block.signature = text_field(content, "signature");
+  block.text = text_field(content, block.type == "redacted_thinking" ? "data" : block.type);
+  // Empty at the start of a stream by the book; some proxies send the whole input at once and no deltas.
+  if (const json* input = field(content, "input"); input != nullptr && !input->empty()) block.arguments = dump_json(*input);
+  if (block.type == "text" && !block.text.empty()) observer_.text_delta(block.text);
+  if (block.type == "thinking" && !block.text.empty()) observer_.thinking_delta(block.text);
 }
 
 void AnthropicReader::take_delta(const json& data) {

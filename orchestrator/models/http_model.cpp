@@ -92,7 +92,6 @@ class HttpModel final : public Model {
         wire_(std::move(wire)),
         options_(std::move(options)),
         clock_(clock),
-        client_(options_.limits),
         name_(endpoint_.provider + "/" + options_.model) {
     redactor_.add(endpoint_.api_key);
     for (const net::HttpHeader& header : endpoint_.headers) redactor_.add(header.value);
@@ -119,7 +118,6 @@ class HttpModel final : public Model {
   std::unique_ptr<Wire> wire_;
   HttpModelOptions options_;
   const Clock& clock_;
-  net::HttpClient client_;
   std::string name_;
   Redactor redactor_;
 };
@@ -127,9 +125,7 @@ class HttpModel final : public Model {
 /// Headers of the operator win over ours: gateways of companies want an Authorization of their own.
 net::HttpRequest HttpModel::http_request(const ModelRequest& request) const {
   net::HttpRequest http{.method = "POST", .unix_socket = endpoint_.unix_socket};
-  http.url = endpoint_.base_url;
-  while (http.url.ends_with('/')) http.url.pop_back();
-  http.url += wire_->path();
+  http.url = url_below(endpoint_.base_url, wire_->path());
   http.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}, {"User-Agent", "forge"}};
   for (net::HttpHeader& header : wire_->headers(endpoint_.api_key)) http.headers.push_back(std::move(header));
   for (const net::HttpHeader& own : endpoint_.headers) {
@@ -198,11 +194,11 @@ Failure HttpModel::incomplete(const Answer& answer) const {
 /// Makes the request and reads the answer. A failure of the connection is returned; cancelled, timed_out and what the observer throws pass.
 std::optional<Failure> HttpModel::exchange(const ModelRequest& request, Answer& answer, const Stop& stop) {
   try {
-    client_.stream(http_request(request),
-                   {.head = [&](const net::HttpHead& head) { answer.take_head(head); },
-                    .body = [&](std::string_view piece) { answer.take_body(piece); },
-                    .satisfied = [&] { return answer.satisfied(); }},
-                   stop);
+    options_.transport->stream(http_request(request),
+                               {.head = [&](const net::HttpHead& head) { answer.take_head(head); },
+                                .body = [&](std::string_view piece) { answer.take_body(piece); },
+                                .satisfied = [&] { return answer.satisfied(); }},
+                               stop);
     answer.end();
     return {};
   } catch (const Error& error) {

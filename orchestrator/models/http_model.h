@@ -8,8 +8,8 @@
 #include "orchestrator/base/clock.h"
 #include "orchestrator/models/model.h"
 #include "orchestrator/models/retry.h"
+#include "orchestrator/models/transport.h"
 #include "orchestrator/models/wire.h"
-#include "orchestrator/net/http_client.h"
 
 namespace forge::models {
 
@@ -26,8 +26,7 @@ struct HttpModelOptions {
   std::string model;
   std::int64_t context_window = 0;
   RetryPolicy retries;
-  /// Silence of four minutes is below the default stall limit of a run, and above what reasoning models take before the first byte.
-  net::HttpLimits limits{.idle = std::chrono::minutes(4), .max_body_bytes = 256 << 20};
+  std::unique_ptr<Transport> transport = make_net_transport();
 };
 
 /// A model behind an HTTP API: streams, retries, counts. `clock` (for retry-after dates) must outlive it.

@@ -22,6 +22,9 @@ std::string openai_body(const ModelRequest& request, const std::string& model, c
 /// Reads the chunks of one streamed completion, or one whole completion. `request` and `observer` must outlive it.
 std::unique_ptr<StreamReader> make_openai_reader(const ModelRequest& request, ModelObserver& observer);
 
+/// Reads the Responses API for a proxy: usage, stop reason and the flow of text; the response has no blocks. `observer` must outlive it.
+std::unique_ptr<StreamReader> make_responses_reader(ModelObserver& observer);
+
 /// Reads `{"error": {...}}` of a body or of a stream.
 VendorError read_openai_error(std::string_view body);
 

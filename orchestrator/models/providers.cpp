@@ -9,6 +9,7 @@
 #include "orchestrator/models/anthropic.h"
 #include "orchestrator/models/http_model.h"
 #include "orchestrator/models/openai.h"
+#include "orchestrator/models/script_transport.h"
 #include "orchestrator/models/scripted.h"
 
 namespace forge::models {
@@ -113,10 +114,33 @@ ResolvedModel ModelFactory::resolve_bare(const std::string& model) const {
   return {provider, model, provider->name + "/" + model};
 }
 
-bool ModelFactory::speaks(const std::string& name, WireFormat format) const {
+std::unique_ptr<Transport> ModelFactory::around(std::unique_ptr<Transport> transport) const {
+  return settings_.around ? settings_.around(std::move(transport)) : std::move(transport);
+}
+
+Upstream ModelFactory::upstream(const std::string& name) const {
   const ResolvedModel resolved = resolve(name);
-  if (resolved.provider == nullptr || resolved.provider->kind == ProviderKind::scripted) return true;
-  return (resolved.provider->kind == ProviderKind::anthropic) == (format == WireFormat::anthropic);
+  if (resolved.provider == nullptr || resolved.provider->kind == ProviderKind::scripted) {
+    const std::string file = resolved.provider == nullptr ? resolved.model : resolved.provider->base_url;
+    return {.provider = "scripted",
+            .name = std::string(kScripted) + file,
+            .model = "scripted",
+            .base_url = "http://scripted.invalid",
+            .anthropic = true,
+            .openai = true,
+            .make_transport = [this, play = make_script_transports(load_script(file))] { return around(play()); }};
+  }
+  const ProviderConfig& provider = *resolved.provider;
+  return {.provider = provider.name,
+          .name = resolved.name,
+          .model = resolved.model,
+          .base_url = provider.base_url,
+          .api_key = provider.api_key,
+          .headers = provider.headers,
+          .unix_socket = provider.unix_socket,
+          .anthropic = provider.kind == ProviderKind::anthropic,
+          .openai = provider.kind == ProviderKind::openai,
+          .make_transport = [this] { return around(make_net_transport()); }};
 }
 
 std::unique_ptr<Model> ModelFactory::make(const std::string& name) const {
@@ -124,7 +148,7 @@ std::unique_ptr<Model> ModelFactory::make(const std::string& name) const {
   if (resolved.provider == nullptr) return make_scripted_model(resolved.name, make_retries_());
   const ProviderConfig& provider = *resolved.provider;
   if (provider.kind == ProviderKind::scripted) return make_scripted_model(std::string(kScripted) + provider.base_url, make_retries_());
-  HttpModelOptions options{.model = resolved.model, .retries = make_retries_()};
+  HttpModelOptions options{.model = resolved.model, .retries = make_retries_(), .transport = around(make_net_transport())};
   if (const auto row = prices_.find(resolved.name)) options.context_window = row->context_window;
   std::unique_ptr<Wire> wire;
   if (provider.kind == ProviderKind::anthropic) {

@@ -11,6 +11,7 @@
 #include "orchestrator/models/model.h"
 #include "orchestrator/models/price_book.h"
 #include "orchestrator/models/retry.h"
+#include "orchestrator/models/transport.h"
 #include "orchestrator/net/http_client.h"
 
 namespace forge::models {
@@ -38,6 +39,7 @@ struct ModelSettings {
   std::vector<ProviderConfig> providers;  ///< the first is the default
   std::string default_model = {};
   std::string config_file = {};  ///< for the advice when nothing is configured
+  AroundTransport around = {};   ///< put around every way to a provider, and around scripts that are asked over HTTP; empty = nothing
 };
 
 /// What a name of a model means: the provider (null for "scripted:FILE"), the vendor's name for the model, the full name.
@@ -45,6 +47,22 @@ struct ResolvedModel {
   const ProviderConfig* provider = nullptr;
   std::string model;
   std::string name;  ///< "provider/model" or "scripted:FILE"
+};
+
+/// Where the requests for one model go, for those who pass on requests of others.
+struct Upstream {
+  std::string provider;  ///< for messages
+  std::string name;      ///< of the model, as Model::name() says it: "provider/model", "scripted:FILE"
+  std::string model;     ///< as the vendor calls it; "scripted" for a script
+  std::string base_url;
+  std::string api_key;
+  std::vector<net::HttpHeader> headers;  ///< of the operator; each replaces another of that name
+  std::string unix_socket;
+  bool anthropic = false;                                      ///< speaks WireFormat::anthropic
+  bool openai = false;                                         ///< speaks WireFormat::openai
+  std::function<std::unique_ptr<Transport>()> make_transport;  ///< each for one exchange at a time; thread-safe
+
+  bool speaks(WireFormat format) const { return format == WireFormat::anthropic ? anthropic : openai; }
 };
 
 /// Makes models from names. Thread-safe; each model it makes belongs to one thread. The price book and the clock must outlive it.
@@ -60,8 +78,8 @@ class ModelFactory {
   /// The model of that name, ready to talk; connects to nothing yet. Throws what resolve() does, and what a bad script does.
   std::unique_ptr<Model> make(const std::string& name) const;
 
-  /// Whether the model of that name can be asked in that format; a scripted one in both. Throws what resolve() does.
-  bool speaks(const std::string& name, WireFormat format) const;
+  /// The way to the model of that name over HTTP; a script is played in both formats. Throws what make() does.
+  Upstream upstream(const std::string& name) const;
 
   const std::vector<ProviderConfig>& providers() const { return settings_.providers; }
 
@@ -70,6 +88,7 @@ class ModelFactory {
   ResolvedModel resolve_default() const;
   ResolvedModel resolve_bare(const std::string& model) const;
   Error nothing_configured() const;
+  std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) const;
 
   ModelSettings settings_;
   const PriceBook& prices_;

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 /// What the server needs to know of one request.
 struct Asked {
-  ModelAnswer answer;
+  models::StreamAnswer answer;
   bool stream_options = false;
   std::size_t request_number = 0;
 };
@@ -87,7 +87,7 @@ bool send_stream(Connection& connection, const std::vector<std::string>& events,
 }
 
 void send_error(Connection& connection, ModelFormat format, int status, const std::string& message, const std::string& headers) {
-  connection.send(http_answer(status, model_error_body(format, status, message), "Content-Type: application/json\r\n" + headers));
+  connection.send(http_answer(status, models::error_body(format, status, message), "Content-Type: application/json\r\n" + headers));
 }
 
 }  // namespace
@@ -108,16 +108,16 @@ struct ModelServer::State {
     std::map<std::size_t, std::int64_t> errors_told;  // by step
   };
 
-  explicit State(std::string_view script_json) : steps(read_model_script(script_json)) {}
+  explicit State(std::string_view script_json) : steps(models::parse_script(script_json, "of the model server")) {}
 
   void serve(Connection& connection);
   bool answer(Connection& connection, const SeenRequest& request);
   bool play(Connection& connection, const Asked& asked);
   std::optional<Verbatim> next_verbatim();
   ModelFaults next_faults();
-  bool tells_error(std::size_t number, const ModelStep& step);
+  bool tells_error(std::size_t number, const models::ScriptStep& step);
 
-  std::vector<ModelStep> steps;
+  std::vector<models::ScriptStep> steps;
   Guarded<Shared> shared;
   std::unique_ptr<LoopbackServer> server;  // last: its threads use all of the above
 };
@@ -166,11 +166,12 @@ bool ModelServer::State::play(Connection& connection, const Asked& asked) {
     send_error(connection, asked.answer.format, 400, fmt::format("the script has no step {}", number), ids);
     return true;
   }
-  const ModelStep& step = steps[number];
+  const models::ScriptStep& step = steps[number];
   if (step.delay_ms > 0) forge::pause(std::chrono::milliseconds(step.delay_ms), connection.stop());
   if (tells_error(number, step)) {
-    const std::string wait = step.retry_after_s.empty() ? "" : "retry-after: " + step.retry_after_s + "\r\n";
-    send_error(connection, asked.answer.format, step.error_status, "scripted error", ids + wait);
+    const std::string wait =
+        step.error->retry_after_ms ? fmt::format("retry-after: {:g}\r\n", static_cast<double>(*step.error->retry_after_ms) / 1000) : "";
+    send_error(connection, asked.answer.format, step.error->status, "scripted error", ids + wait);
     return true;
   }
   const ModelFaults faults = next_faults();
@@ -197,11 +198,11 @@ ModelFaults ModelServer::State::next_faults() {
   return next;
 }
 
-bool ModelServer::State::tells_error(std::size_t number, const ModelStep& step) {
-  if (step.error_status == 0) return false;
-  if (step.error_times == 0) return true;
+bool ModelServer::State::tells_error(std::size_t number, const models::ScriptStep& step) {
+  if (!step.error) return false;
+  if (step.error->times == 0) return true;
   auto locked = shared.lock();
-  if (locked->errors_told[number] >= step.error_times) return false;
+  if (locked->errors_told[number] >= step.error->times) return false;
   ++locked->errors_told[number];
   return true;
 }

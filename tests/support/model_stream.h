@@ -1,45 +1,22 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "orchestrator/models/script_events.h"
+
+namespace forge::models {
+
+inline void PrintTo(WireFormat format, std::ostream* out) { *out << name_of(format); }
+
+}  // namespace forge::models
 
 namespace forge::test {
 
-// The bytes of a scripted answer in both wire formats. Written apart from orchestrator/models on purpose: a mistake there is not repeated
-// here.
-
-enum class ModelFormat { anthropic, openai };
-inline void PrintTo(ModelFormat format, std::ostream* out) { *out << (format == ModelFormat::anthropic ? "anthropic" : "openai"); }
-
-struct ModelTool {
-  std::string id;
-  std::string name;
-  std::string arguments;
-};
-
-/// One step of a script, as docs/scripted-models.md describes it.
-struct ModelStep {
-  std::string text;
-  std::string thinking;
-  std::vector<ModelTool> tools;
-  std::int64_t input = 0;
-  std::int64_t output = 0;
-  std::int64_t cache_read = 0;
-  std::int64_t cache_write = 0;
-  std::string stop;
-  std::int64_t delay_ms = 0;
-  int error_status = 0;
-  std::string retry_after_s;  ///< as the script has it; "" = none
-  std::int64_t error_times = 0;
-  bool cut = false;
-};
-
-/// Reads a script; throws bad_input for what it does not know.
-std::vector<ModelStep> read_model_script(std::string_view json_text);
+using ModelFormat = models::WireFormat;
 
 /// What goes wrong, or is merely odd, on purpose.
 struct ModelFaults {
@@ -64,17 +41,7 @@ struct ModelFaults {
   void set(const std::string& name);
 };
 
-/// What an answer is made for.
-struct ModelAnswer {
-  ModelFormat format = ModelFormat::anthropic;
-  std::string model;
-  std::size_t number = 0;  ///< of the step, from 0
-};
-
-/// The events of the stream, each with its blank line.
-std::vector<std::string> model_events(const ModelStep& step, const ModelAnswer& answer, const ModelFaults& faults);
-
-/// Body of an answer with that status.
-std::string model_error_body(ModelFormat format, int status, const std::string& message);
+/// The events of the stream, each with its blank line, with the faults that are told by events.
+std::vector<std::string> model_events(const models::ScriptStep& step, const models::StreamAnswer& answer, const ModelFaults& faults);
 
 }  // namespace forge::test

@@ -54,14 +54,17 @@ class Client {
     retries.pause = [this](std::chrono::milliseconds delay, const Stop&) { pauses.push_back(delay); };
     retries.random = [] { return 0.5; };
     const bool anthropic = format == ModelFormat::anthropic;
-    model_ = make_http_model(
-        {.provider = anthropic ? "anthropic" : "openai",
-         .base_url = anthropic ? url : url + "/v1",
-         .api_key = kKey,
-         .headers = {{"X-Team", "seven-team"}},
-         .unix_socket = unix_socket},
-        anthropic ? make_anthropic_wire("m1") : make_openai_wire("m1"),
-        {.model = "m1", .context_window = 1000, .retries = retries, .limits = {.idle = idle, .max_body_bytes = 1 << 20}}, clock_);
+    model_ = make_http_model({.provider = anthropic ? "anthropic" : "openai",
+                              .base_url = anthropic ? url : url + "/v1",
+                              .api_key = kKey,
+                              .headers = {{"X-Team", "seven-team"}},
+                              .unix_socket = unix_socket},
+                             anthropic ? make_anthropic_wire("m1") : make_openai_wire("m1"),
+                             {.model = "m1",
+                              .context_window = 1000,
+                              .retries = retries,
+                              .transport = make_net_transport({.idle = idle, .max_body_bytes = 1 << 20})},
+                             clock_);
   }
   ModelResponse ask(const ModelRequest& request = asking(), const Stop& stop = Stop::after(8s)) {
     return model_->complete(request, heard, stop);

@@ -71,7 +71,7 @@ TEST(ModelServer, WritesOpenAisChunksByteByByte) {
 }
 
 TEST(ModelServer, AnswersWhatCliClientsAskBesides) {
-  ModelServer server("[]");
+  ModelServer server(R"([{"text": "never asked"}])");
   HttpClient client;
   EXPECT_EQ(client.fetch({.method = "HEAD", .url = server.url()}, Stop::after(8s)).head.status, 200);
   EXPECT_EQ(client.fetch({.method = "GET", .url = server.url() + "/v1/models"}, Stop::after(8s)).head.status, 200);

@@ -1,0 +1,275 @@
+#include "orchestrator/models/cassette.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/fd.h"
+#include "orchestrator/base/from_base64.h"
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/base/json_reader.h"
+#include "orchestrator/base/text.h"
+#include "orchestrator/crypto/crypto.h"
+#include "orchestrator/models/cassette_body.h"
+
+namespace forge::models {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+// Of an answer's headers: what authenticates, and what speaks of one connection only.
+constexpr std::array<std::string_view, 9> kNotKept{"set-cookie",          "www-authenticate", "proxy-authenticate",
+                                                   "authentication-info", "connection",       "keep-alive",
+                                                   "transfer-encoding",   "content-length",   "date"};
+
+Error problem(const std::string& file, const std::string& what, const std::string& hint = {}) {
+  return public_failure(ErrorCode::invalid_argument, "the cassette " + file + " " + what).with_hint(hint);
+}
+
+/// Path and query of a URL: the host may be another one when the cassette is replayed.
+std::string path_of(const std::string& url) {
+  const auto host = url.find("://");
+  const auto path = url.find('/', host == std::string::npos ? 0 : host + 3);
+  return path == std::string::npos ? "/" : url.substr(path);
+}
+
+struct Exchanged {
+  std::int64_t seq = 0;
+  std::string method;
+  std::string path;
+  std::string hash;
+  json body;
+  net::HttpHead head;
+  std::vector<std::pair<std::int64_t, std::string>> chunks;  // milliseconds since the one before, bytes
+  bool cut = false;
+};
+
+/// The request's half.
+Exchanged asked(const net::HttpRequest& request, const CassetteOptions& options) {
+  Exchanged exchange;
+  exchange.method = request.method;
+  exchange.path = options.redactor.apply(path_of(request.url));
+  exchange.body = cassette_body(request.body, options.scrubs, options.redactor);
+  exchange.hash = crypto::sha256_hex(dump_json(exchange.body));
+  return exchange;
+}
+
+std::string line_of(const Exchanged& exchange, const Redactor& redactor) {
+  json headers = json::array();
+  for (const net::HttpHeader& header : exchange.head.headers)
+    if (std::find(kNotKept.begin(), kNotKept.end(), lower_ascii(header.name)) == kNotKept.end())
+      headers.push_back({header.name, redactor.apply(header.value)});
+  json chunks = json::array();
+  for (const auto& [delay_ms, bytes] : exchange.chunks) chunks.push_back({delay_ms, base64(bytes)});
+  json line = {{"seq", exchange.seq},   {"method", exchange.method},      {"path", exchange.path}, {"body_sha256", exchange.hash},
+               {"body", exchange.body}, {"status", exchange.head.status}, {"headers", headers},    {"chunks", chunks}};
+  if (exchange.cut) line["cut"] = true;
+  return dump_json(line) + "\n";
+}
+
+Exchanged read_line(const json& line) {
+  JsonReader reader(line);
+  Exchanged exchange;
+  exchange.seq = reader.integer("seq", 1, 1'000'000'000);
+  exchange.method = reader.text("method");
+  exchange.path = reader.text("path");
+  exchange.hash = reader.text("body_sha256");
+  if (const json* body = reader.find("body")) exchange.body = *body;
+  exchange.head.status = static_cast<int>(reader.integer("status", 100, 599));
+  exchange.cut = reader.optional_flag("cut").value_or(false);
+  const json* headers = reader.find("headers");
+  const json* chunks = reader.find("chunks");
+  reader.finish();
+  for (const json& header : headers == nullptr ? json::array() : *headers)
+    exchange.head.headers.push_back({header.at(0).get<std::string>(), header.at(1).get<std::string>()});
+  for (const json& chunk : chunks == nullptr ? json::array() : *chunks) {
+    auto bytes = from_base64(chunk.at(1).get<std::string>());
+    if (!bytes) throw bad_input("chunks", "is no base64");
+    exchange.chunks.emplace_back(chunk.at(0).get<std::int64_t>(), std::move(*bytes));
+  }
+  return exchange;
+}
+
+class Recording final : public Cassette {
+ public:
+  explicit Recording(CassetteOptions options) : options_(std::move(options)) {}
+  std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) override;
+
+  const CassetteOptions& options() const { return options_; }
+  /// A number for an exchange that begins. Makes the file for the first one.
+  std::int64_t begin();
+  void add(const Exchanged& exchange) { write_all(file_, line_of(exchange, options_.redactor), Stop()); }
+
+ private:
+  struct State {
+    UniqueFd file;
+    std::int64_t last = 0;
+  };
+  CassetteOptions options_;
+  int file_ = -1;  // state_'s, once it is there; each exchange is one appended write
+  Guarded<State> state_;
+};
+
+std::int64_t Recording::begin() {
+  auto state = state_.lock();  // held over the making of the file: once, and nobody can write before it is there
+  if (!state->file) {
+    state->file.reset(::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+    if (!state->file && errno == EEXIST)
+      throw problem(options_.file, "exists already and is not overwritten", "remove it to record it anew");
+    if (!state->file) throw problem(options_.file, "cannot be made: " + std::string(system_failure("", errno).what()));
+    file_ = state->file.get();
+    write_all(file_, dump_json({{"cassette", kVersion}}) + "\n", Stop());
+  }
+  return ++state->last;
+}
+
+class RecordingTransport final : public Transport {
+ public:
+  RecordingTransport(Recording& cassette, std::unique_ptr<Transport> inner) : cassette_(cassette), inner_(std::move(inner)) {}
+
+  net::HttpHead stream(const net::HttpRequest& request, const net::HttpReceiver& receiver, const Stop& stop) override {
+    Exchanged exchange = asked(request, cassette_.options());
+    exchange.seq = cassette_.begin();
+    auto last = SteadyClock::now();
+    const net::HttpReceiver recorded{.head =
+                                         [&](const net::HttpHead& head) {
+                                           exchange.head = head;
+                                           if (receiver.head) receiver.head(head);
+                                         },
+                                     .body =
+                                         [&](std::string_view piece) {
+                                           const auto now = SteadyClock::now();
+                                           const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - last);
+                                           exchange.chunks.emplace_back(passed.count(), piece);
+                                           last = now;
+                                           if (receiver.body) receiver.body(piece);
+                                         },
+                                     .satisfied = receiver.satisfied};
+    try {
+      net::HttpHead head = inner_->stream(request, recorded, stop);
+      cassette_.add(exchange);
+      return head;
+    } catch (const Error&) {
+      exchange.cut = true;
+      if (exchange.head.status != 0) cassette_.add(exchange);
+      throw;
+    }
+  }
+
+ private:
+  Recording& cassette_;
+  std::unique_ptr<Transport> inner_;
+};
+
+std::unique_ptr<Transport> Recording::around(std::unique_ptr<Transport> transport) {
+  return std::make_unique<RecordingTransport>(*this, std::move(transport));
+}
+
+class Replay final : public Cassette {
+ public:
+  explicit Replay(CassetteOptions options) : options_(std::move(options)) {}
+  std::unique_ptr<Transport> around(std::unique_ptr<Transport>) override;
+
+  /// The exchange that answers the request, used up by that.
+  Exchanged take(const net::HttpRequest& request);
+
+ private:
+  struct Tape {
+    std::vector<Exchanged> exchanges;
+    std::vector<bool> used;
+    bool loaded = false;
+  };
+  std::vector<Exchanged> load() const;
+  Error miss(const Exchanged& wanted, const Tape& tape) const;
+
+  CassetteOptions options_;
+  Guarded<Tape> tape_;
+};
+
+std::vector<Exchanged> Replay::load() const {
+  std::ifstream in(options_.file, std::ios::binary);
+  if (!in) throw problem(options_.file, "cannot be read");
+  std::vector<Exchanged> exchanges;
+  int number = 0;
+  try {
+    for (std::string text; std::getline(in, text); ++number) {
+      const json line = json::parse(text);
+      if (number > 0) {
+        exchanges.push_back(read_line(line));
+      } else if (line.value("cassette", 0) != kVersion) {
+        throw bad_input("cassette", "is not " + std::to_string(kVersion));
+      }
+    }
+  } catch (const std::exception& e) {
+    throw problem(options_.file, fmt::format("is broken at line {}: {}", number + 1, e.what()));
+  }
+  if (number == 0) throw problem(options_.file, "is empty");
+  std::stable_sort(exchanges.begin(), exchanges.end(), [](const Exchanged& a, const Exchanged& b) { return a.seq < b.seq; });
+  return exchanges;
+}
+
+Exchanged Replay::take(const net::HttpRequest& request) {
+  const Exchanged wanted = asked(request, options_);
+  auto tape = tape_.lock();
+  if (!tape->loaded) {  // under the lock: once, and nobody can be answered before it is there
+    tape->exchanges = load();
+    tape->used.assign(tape->exchanges.size(), false);
+    tape->loaded = true;
+  }
+  for (std::size_t i = 0; i < tape->exchanges.size(); ++i) {
+    const Exchanged& there = tape->exchanges[i];
+    if (tape->used[i] || there.hash != wanted.hash || there.method != wanted.method || there.path != wanted.path) continue;
+    tape->used[i] = true;
+    return there;
+  }
+  throw miss(wanted, *tape);
+}
+
+Error Replay::miss(const Exchanged& wanted, const Tape& tape) const {
+  const auto next = std::find(tape.used.begin(), tape.used.end(), false);
+  if (next == tape.used.end()) return problem(options_.file, fmt::format("has {} exchanges, and one more was asked for", tape.used.size()));
+  const Exchanged& there = tape.exchanges[static_cast<std::size_t>(next - tape.used.begin())];
+  const std::string told = fmt::format("does not have this request: the next one in it, number {}, ", there.seq);
+  if (there.method != wanted.method || there.path != wanted.path)
+    return problem(options_.file, fmt::format("{}is {} {} and not {} {}", told, there.method, there.path, wanted.method, wanted.path));
+  return problem(options_.file, told + "first differs at " + first_difference(there.body, wanted.body));
+}
+
+class ReplayTransport final : public Transport {
+ public:
+  explicit ReplayTransport(Replay& cassette) : cassette_(cassette) {}
+
+  net::HttpHead stream(const net::HttpRequest& request, const net::HttpReceiver& receiver, const Stop& stop) override {
+    stop.check();
+    const Exchanged exchange = cassette_.take(request);
+    if (receiver.head) receiver.head(exchange.head);
+    for (const auto& [delay_ms, bytes] : exchange.chunks) {
+      stop.check();
+      if (receiver.body) receiver.body(bytes);
+      if (receiver.satisfied && receiver.satisfied()) return exchange.head;
+    }
+    if (exchange.cut) throw Error(ErrorCode::unavailable, "the recorded answer breaks off here");
+    return exchange.head;
+  }
+
+ private:
+  Replay& cassette_;
+};
+
+std::unique_ptr<Transport> Replay::around(std::unique_ptr<Transport>) { return std::make_unique<ReplayTransport>(*this); }
+
+}  // namespace
+
+std::unique_ptr<Cassette> record_cassette(CassetteOptions options) { return std::make_unique<Recording>(std::move(options)); }
+
+std::unique_ptr<Cassette> replay_cassette(CassetteOptions options) { return std::make_unique<Replay>(std::move(options)); }
+
+}  // namespace forge::models

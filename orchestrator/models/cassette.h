@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/redactor.h"
+#include "orchestrator/models/transport.h"
+
+namespace forge::models {
+
+/// Whole conversations with models in a file, so that they can be had again without a model: JSON lines, the first
+/// {"cassette":1}, then one per exchange: {seq, method, path, body_sha256, body, status, headers, chunks: [[delay_ms, base64]], cut?}.
+/// `body` and its hash are those of the request after the scrubs, with secrets taken out; `headers` are the answer's, without any that
+/// authenticate. `cut` says that the answer broke off. Thread-safe.
+class Cassette {
+ public:
+  virtual ~Cassette() = default;
+  /// The transport, recorded, or a replay in its place. The cassette must outlive it. stream() of the result throws invalid_argument, with
+  /// a text for clients, when the file cannot be used, or holds no such request.
+  virtual std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) = 0;
+};
+
+struct CassetteOptions {
+  std::string file;
+  /// Members that differ from run to run, left out of comparison and file: names separated by dots, `*` for any member or element:
+  /// "metadata.user_id", "messages.*.content".
+  std::vector<std::string> scrubs;
+  const Redactor& redactor;  ///< outlives the cassette
+};
+
+/// Writes each exchange at its end. The file is made at the first one; one that exists is never written to.
+std::unique_ptr<Cassette> record_cassette(CassetteOptions options);
+
+/// Answers each request with the first exchange of the file that is not used up and has the same method, path and body hash; the delays
+/// are not replayed. A request that the file does not have names the place where it first differs from the next exchange.
+std::unique_ptr<Cassette> replay_cassette(CassetteOptions options);
+
+}  // namespace forge::models
