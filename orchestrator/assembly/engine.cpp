@@ -33,7 +33,17 @@ egress::GatewayOptions gateway_options(const config::Config& config) {
   return {.job_nano_usd = config.budget.job_nano_usd,
           .day_nano_usd = config.budget.day_nano_usd,
           .unpriced = config.budget.unpriced == config::Unpriced::allow ? egress::Unpriced::allow : egress::Unpriced::refuse,
-          .fallback = config.models.fallback_price()};
+          .fallback = config.models.fallback_price(),
+          .aliases = config.models.aliases,
+          .allowed = config.gateway.allow_models};
+}
+
+/// With the cassette, if there is one, around every way to a provider.
+models::ModelSettings recorded_settings(const config::Config& config, models::Cassette* cassette) {
+  models::ModelSettings settings = model_settings(config);
+  if (cassette != nullptr)
+    settings.around = [cassette](std::unique_ptr<models::Transport> transport) { return cassette->around(std::move(transport)); };
+  return settings;
 }
 
 /// Jobs store the model that they will run on, so that a later change of the default does not change them.
@@ -76,8 +86,9 @@ struct Engine::Parts {
         access(store::make_access_control(*store)),
         drivers(make_drivers(config, log)),
         prices(models::PriceBook::load(config.models.prices_file)),
-        models(model_settings(config), prices, clock),
-        gateway(models, prices, *store, clock, gateway_options(config)),
+        cassette(make_cassette(config, redactor)),
+        models(recorded_settings(config, cassette.get()), prices, clock),
+        gateway(models, prices, *store, clock, log, gateway_options(config)),
         pi(adapters::make_pi(gateway)),
         git(git::open_repository_cache(git_options(config, log))),
         service(jobs::make_service({.store = *store,
@@ -124,6 +135,7 @@ struct Engine::Parts {
   std::unique_ptr<AccessControl> access;
   Drivers drivers;
   models::PriceBook prices;
+  std::unique_ptr<models::Cassette> cassette;
   models::ModelFactory models;
   egress::Gateway gateway;
   std::unique_ptr<adapters::AgentAdapter> pi;

@@ -50,6 +50,14 @@ models::ModelSettings model_settings(const config::Config& config) {
   return settings;
 }
 
+std::unique_ptr<models::Cassette> make_cassette(const config::Config& config, const Redactor& redactor) {
+  const std::string& asked = config.gateway.cassette;
+  const auto colon = asked.find(':');
+  if (colon == std::string::npos) return nullptr;
+  models::CassetteOptions options{.file = asked.substr(colon + 1), .scrubs = config.gateway.cassette_scrub, .redactor = redactor};
+  return asked.starts_with("record:") ? models::record_cassette(std::move(options)) : models::replay_cassette(std::move(options));
+}
+
 std::map<std::string, sandbox::Template> templates(const config::Config& config) {
   std::map<std::string, sandbox::Template> templates;
   for (const auto& [name, settings] : config.templates) {

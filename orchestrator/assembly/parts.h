@@ -10,6 +10,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/git/repository_cache.h"
+#include "orchestrator/models/cassette.h"
 #include "orchestrator/models/providers.h"
 #include "orchestrator/sandbox/driver.h"
 
@@ -22,6 +23,8 @@ std::string program_path();
 
 /// From the configuration to what each room takes.
 models::ModelSettings model_settings(const config::Config& config);
+/// The cassette of gateway.cassette; null when none is asked for. Touches no file yet.
+std::unique_ptr<models::Cassette> make_cassette(const config::Config& config, const Redactor& redactor);
 std::map<std::string, sandbox::Template> templates(const config::Config& config);
 git::CacheOptions git_options(const config::Config& config, Log& log);
 /// What a job gets that does not say otherwise.

@@ -74,7 +74,9 @@ class Assign {
   bool operator()(std::string* into) const {
     auto text = value_as_text();
     if (!text || !allowed(*text)) return false;
-    *into = key_.path && !text->empty() ? resolve(*text) : *text;
+    // Of "record:FILE" the word stays; a plain path has none.
+    const std::size_t path_at = key_.prefixed ? text->find(':') + 1 : 0;
+    *into = key_.path && !text->empty() ? text->substr(0, path_at) + resolve(text->substr(path_at)) : *text;
     return true;
   }
 

@@ -89,6 +89,7 @@ struct ProviderSettings {
 
 struct ModelSettings {
   std::map<std::string, ProviderSettings> providers;
+  std::map<std::string, std::string> aliases;           ///< what agents may call a model > the model
   std::string prices_file;                              ///< absolute; empty = the one built in
   std::optional<std::int64_t> fallback_input_nano_usd;  ///< these four: per million tokens
   std::optional<std::int64_t> fallback_output_nano_usd;
@@ -96,6 +97,13 @@ struct ModelSettings {
   std::optional<std::int64_t> fallback_cache_write_nano_usd;
   /// The price of a model that the price file does not know; nothing = such a model is unpriced.
   std::optional<Price> fallback_price() const;
+};
+
+/// What stands between agents, Forge and the providers.
+struct GatewaySettings {
+  std::vector<std::string> allow_models;  ///< beside a job's own
+  std::string cassette;                   ///< "record:FILE" or "replay:FILE", absolute; empty = none
+  std::vector<std::string> cassette_scrub = {"metadata.user_id"};
 };
 
 enum class Unpriced { refuse, allow };
@@ -143,6 +151,7 @@ struct Config {
   SandboxSettings sandbox;
   std::map<std::string, TemplateSettings> templates;  ///< always holds "base"
   ModelSettings models;
+  GatewaySettings gateway;
   BudgetSettings budget;
   GitSettings git;
   RepositorySettings repositories;

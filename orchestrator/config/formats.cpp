@@ -116,6 +116,12 @@ bool fits_word(std::string_view text) { return !text.empty() && text.size() <= 2
 /// A script is a file, and paths may hold spaces.
 bool fits_model_name(std::string_view text) { return fits_word(text) || (text.starts_with("scripted:") && printable(text)); }
 
+bool fits_cassette(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto word = text.substr(0, colon);
+  return colon != text.npos && colon + 1 < text.size() && (word == "record" || word == "replay") && printable(text);
+}
+
 }  // namespace
 
 const Format kAddress{"an address and port such as 127.0.0.1:8700", fits_address};
@@ -127,6 +133,7 @@ const Format kVariable{"the name of an environment variable", fits_variable};
 const Format kPersonName{"one line without < and >", fits_person_name};
 const Format kEmail{"an e-mail address", fits_email};
 const Format kWord{"one word", fits_word};
+const Format kCassette{"record:FILE or replay:FILE", fits_cassette};
 const Format kModelName{"provider/model, a model name or scripted:FILE", fits_model_name};
 
 bool fits_entry_name(std::string_view name) { return name.size() <= 64 && consists_of(name, std::string(kAlnum) + "-_."); }

@@ -22,6 +22,9 @@ extern const Format kWord;
 /// "provider/model", "model", "scripted:FILE" (a path may hold spaces).
 extern const Format kModelName;
 
+/// "record:FILE" or "replay:FILE".
+extern const Format kCassette;
+
 /// Names of providers and templates: letters, digits, '-', '_', '.', 1 to 64 of them.
 bool fits_entry_name(std::string_view name);
 /// Host of a credential: kHost without a star.

@@ -89,7 +89,7 @@ std::string Key::expected() const {
   if (std::holds_alternative<std::map<std::string, std::string>*>(where)) return "a table of texts";
   if (std::holds_alternative<std::vector<std::string>*>(where))
     return format ? fmt::format("a list, each of it {}", format->expected) : std::string("a list of texts");
-  if (path) return "a path";
+  if (path && !format) return "a path";
   return format ? std::string(format->expected) : std::string("a text");
 }
 

@@ -133,6 +133,10 @@ std::vector<Key> model_keys() {
            [](C c, E e) { return &c.models.providers[e].api_key_file; }),
       secret("models.providers.*.headers", "Headers sent with every request; their values are treated as secrets.",
              [](C c, E e) { return &c.models.providers[e].headers; }),
+      plain("models.aliases",
+            "Names under which agents in sandboxes may ask for a model, each with the model meant: a job's own, or one of "
+            "`gateway.allow_models`.",
+            [](C c, E) { return &c.models.aliases; }),
       path(
           "models.prices_file", "Price file used instead of the one built in.", [](C c, E) { return &c.models.prices_file; }, "built in"),
       plain("models.fallback_price.input_usd", "Dollars per million input tokens of a model that the price file does not know.",
@@ -143,6 +147,22 @@ std::vector<Key> model_keys() {
             [](C c, E) { return &c.models.fallback_cache_read_nano_usd; }),
       plain("models.fallback_price.cache_write_usd", "The same for tokens written to the cache; the input price unless set.",
             [](C c, E) { return &c.models.fallback_cache_write_nano_usd; }),
+  };
+}
+
+std::vector<Key> gateway_keys() {
+  Key cassette = text("gateway.cassette", kCassette,
+                      "Writes every exchange with a model provider into a new file, or plays a file in the providers' place.",
+                      [](C c, E) { return &c.gateway.cassette; });
+  cassette.path = cassette.prefixed = true;
+  return {
+      text("gateway.allow_models", kModelName,
+           "Models that an agent in a sandbox may ask for beside its job's own: the small one that a CLI wants for side work.",
+           [](C c, E) { return &c.gateway.allow_models; }),
+      cassette,
+      text("gateway.cassette_scrub", kWord,
+           "Members of requests that differ from run to run and are left out of cassettes: names with dots between, `*` for any.",
+           [](C c, E) { return &c.gateway.cassette_scrub; }),
   };
 }
 
@@ -188,8 +208,8 @@ std::vector<Key> access_keys() {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> joined;
-    for (const auto& section :
-         {server_keys(), job_keys(), sandbox_keys(), template_keys(), model_keys(), budget_keys(), git_keys(), access_keys()})
+    for (const auto& section : {server_keys(), job_keys(), sandbox_keys(), template_keys(), model_keys(), gateway_keys(), budget_keys(),
+                                git_keys(), access_keys()})
       joined.insert(joined.end(), section.begin(), section.end());
     return joined;
   }();

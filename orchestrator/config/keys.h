@@ -40,9 +40,10 @@ struct Key {
   std::int64_t most = 0;
   std::vector<std::string> choices{};
   const Format* format = nullptr;
-  bool path = false;    ///< relative ones count from the file's folder (file) or the working directory (environment, flags); "~/" works
-  bool secret = false;  ///< shown as set or not set
-  std::string unset{};  ///< how an empty default is described
+  bool path = false;      ///< relative ones count from the file's folder (file) or the working directory (environment, flags); "~/" works
+  bool prefixed = false;  ///< a path behind a word and a colon: "record:FILE"
+  bool secret = false;    ///< shown as set or not set
+  std::string unset{};    ///< how an empty default is described
 
   bool has_entry() const { return name.find('*') != std::string::npos; }
   /// "an integer from 1 to 64", "one of strict, degraded", "a list of host names": completes "must be ...".

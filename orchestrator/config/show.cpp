@@ -35,6 +35,7 @@ Json json_of(const Key& key, const Slot& slot) {
     // As text, so that no reader rounds it.
     Json operator()(const std::optional<std::int64_t>* nano) const { return *nano ? Json(plain_usd(**nano)) : Json(); }
     Json operator()(const std::map<std::string, std::string>* table) const {
+      if (!key.secret) return Json(*table);
       Json names = Json::array();
       for (const auto& [name, value] : *table) names.push_back(name);
       return names;
@@ -47,8 +48,13 @@ Json json_of(const Key& key, const Slot& slot) {
 std::string text_of(const Json& value) {
   if (value.is_null()) return std::string(kNotSet);
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump();
+  if (value.is_object() && value.empty()) return std::string(kNotSet);
+  if (!value.is_array() && !value.is_object()) return value.dump();
   std::string joined;
+  if (value.is_object()) {
+    for (const auto& [name, item] : value.items()) joined += (joined.empty() ? "" : ", ") + name + " = " + item.get<std::string>();
+    return "{" + joined + "}";
+  }
   for (const auto& item : value) joined += (joined.empty() ? "" : ", ") + item.get<std::string>();
   return "[" + joined + "]";
 }
@@ -105,7 +111,7 @@ std::string default_text(const Key& key) {
   Config fresh;
   const Json value = json_of(key, key.slot(fresh, "entry"));
   if (!key.unset.empty()) return key.unset;
-  if (value.is_null() || (value.is_array() && value.empty())) return "-";
+  if (value.is_null() || (value.is_structured() && value.empty())) return "-";
   return "`" + text_of(value) + "`";
 }
 

@@ -43,10 +43,14 @@ struct Shape {
     return {{"request_id", e.request_id},
             {"model", e.model},
             {"usage", to_json(e.usage)},
+            {"usage_estimated", e.usage_estimated},
             {"cost_nano_usd", or_null(e.cost_nano_usd)},
             {"time_to_first_token_ms", e.time_to_first_token_ms},
             {"duration_ms", e.duration_ms},
-            {"stop_reason", e.stop_reason}};
+            {"stop_reason", e.stop_reason},
+            {"status", e.status},
+            {"request", payload(e.request)},
+            {"response", payload(e.response)}};
   }
   json operator()(const trace::Text& e) const { return payload(e.text); }
   json operator()(const trace::Thinking& e) const { return payload(e.text); }

@@ -78,6 +78,8 @@ struct Setup {
 struct Turn {
   int number = 0;
 };
+/// One answer of a model. An agent inside a sandbox gets its answers through the gateway, which also keeps what was asked and told (cut
+/// at 256 KiB each) and answers that are errors; Forge's own loop has them in the events around this one.
 struct Model {
   std::string request_id;
   std::string model;
@@ -85,7 +87,11 @@ struct Model {
   std::optional<std::int64_t> cost_nano_usd;
   std::int64_t time_to_first_token_ms = 0;
   std::int64_t duration_ms = 0;
-  std::string stop_reason;
+  std::string stop_reason;  ///< "dropped": the answer broke off; "error": `status` says which
+  int status = 200;
+  bool usage_estimated = false;  ///< the answer was cut off or told no counts: some of `usage` is a guess of four bytes per token
+  Payload request = {};
+  Payload response = {};
 };
 struct Text {
   Payload text;

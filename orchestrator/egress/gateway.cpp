@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/egress/door.h"
 #include "orchestrator/egress/meter.h"
 
 namespace forge::egress {
@@ -12,60 +13,67 @@ namespace {
 /// Passes on what is heard, and meters what dropped attempts were billed.
 class MeteringObserver final : public models::ModelObserver {
  public:
-  MeteringObserver(models::ModelObserver& inner, Meter& meter, TraceSink& trace, const std::string& model, std::optional<int> turn)
-      : inner_(inner), meter_(meter), trace_(trace), model_(model), turn_(turn) {}
+  /// What a call is metered by; all of it outlives the observer.
+  struct Call {
+    Meter& meter;
+    TraceSink& trace;
+    const std::string& model;
+    std::optional<int> turn;
+    const Stop& stop;
+  };
+  MeteringObserver(models::ModelObserver& inner, const Call& call) : inner_(inner), call_(call) {}
 
   void text_delta(std::string_view delta) override { inner_.text_delta(delta); }
   void thinking_delta(std::string_view delta) override { inner_.thinking_delta(delta); }
   /// Dropped attempts were billed as well: the next one is a call like the first, and must be covered like it.
   void retrying(const Retry& retry) override {
-    meter_.check();
+    call_.meter.check(call_.stop);
     inner_.retrying(retry);
   }
   void wasted(const Usage& usage) override {
-    const auto cost = meter_.record("", model_, usage);
-    trace_.append(trace::Model{.request_id = {}, .model = model_, .usage = usage, .cost_nano_usd = cost, .stop_reason = "dropped"}, turn_);
+    const auto cost = call_.meter.record("", call_.model, usage);
+    call_.trace.append(
+        trace::Model{.request_id = {}, .model = call_.model, .usage = usage, .cost_nano_usd = cost, .stop_reason = "dropped"}, call_.turn);
     inner_.wasted(usage);
   }
 
  private:
   models::ModelObserver& inner_;
-  Meter& meter_;
-  TraceSink& trace_;
-  const std::string& model_;
-  const std::optional<int> turn_;
+  const Call call_;
 };
 
 /// The only way to a model: no room beside this one is handed an unmetered one.
 class MeteredModel final : public models::Model {
  public:
-  MeteredModel(std::unique_ptr<models::Model> inner, Meter meter, TraceSink& trace)
+  MeteredModel(std::unique_ptr<models::Model> inner, std::unique_ptr<Meter> meter, TraceSink& trace)
       : inner_(std::move(inner)), meter_(std::move(meter)), trace_(trace) {}
 
   const std::string& name() const override { return inner_->name(); }
   std::int64_t context_window() const override { return inner_->context_window(); }
 
   models::ModelResponse complete(const models::ModelRequest& request, models::ModelObserver& observer, const Stop& stop) override {
-    meter_.check();  // may throw: nothing was sent yet
+    meter_->check(stop);  // may throw: nothing was sent yet
     const auto turn = request.turn > 0 ? std::optional(request.turn) : std::nullopt;
-    MeteringObserver metering(observer, meter_, trace_, inner_->name(), turn);
+    MeteringObserver metering(observer, {*meter_, trace_, inner_->name(), turn, stop});
     auto response = inner_->complete(request, metering, stop);
-    const auto cost = meter_.record(response.request_id, inner_->name(), response.usage);
-    trace_.append(trace::Model{response.request_id, inner_->name(), response.usage, cost, response.time_to_first_token_ms,
-                               response.duration_ms, std::string(models::name_of(response.stop_reason))},
+    const auto cost = meter_->record(response.request_id, inner_->name(), response.usage);
+    trace_.append(trace::Model{.request_id = response.request_id,
+                               .model = inner_->name(),
+                               .usage = response.usage,
+                               .cost_nano_usd = cost,
+                               .time_to_first_token_ms = response.time_to_first_token_ms,
+                               .duration_ms = response.duration_ms,
+                               .stop_reason = std::string(models::name_of(response.stop_reason)),
+                               .usage_estimated = response.usage_estimated},
                   turn);
     return response;
   }
 
  private:
   std::unique_ptr<models::Model> inner_;
-  Meter meter_;
+  std::unique_ptr<Meter> meter_;
   TraceSink& trace_;
 };
-
-}  // namespace
-
-namespace {
 
 /// A script that is not there is a mistake in the request, like a model that is not.
 std::unique_ptr<models::Model> make_asked(const models::ModelFactory& models, const std::string& name) {
@@ -82,16 +90,19 @@ std::unique_ptr<models::Model> make_asked(const models::ModelFactory& models, co
 // Said when the job is made: a run that finds out has fetched, copied and acquired for nothing.
 void Gateway::check(const JobSpec& spec) const {
   const auto model = make_asked(models_, spec.model);
-  if (!has_budget(spec) || options_.unpriced == Unpriced::allow || options_.fallback || prices_.price(model->name())) return;
+  if (!priced_only(spec) || prices_.price(model->name())) return;
   throw bad_input("model", "the model '" + model->name() + "' has no price, so its budget could not be kept",
                   "give its price in models.prices_file, set models.fallback_price, or set budget.unpriced = \"allow\"");
 }
 
 std::unique_ptr<models::Model> Gateway::model_for(const Job& job, const Run& run, TraceSink& trace) const {
   auto model = models_.make(job.spec.model);
-  Meter meter(store_, clock_, trace, job, run, {job.spec.budget_nano_usd, options_.job_nano_usd, options_.day_nano_usd},
-              prices_.find(model->name()), options_.fallback);
-  return std::make_unique<MeteredModel>(std::move(model), std::move(meter), trace);
+  return std::make_unique<MeteredModel>(std::move(model), make_meter(job, run, trace), trace);
+}
+
+std::unique_ptr<Meter> Gateway::make_meter(const Job& job, const Run& run, TraceSink& trace) const {
+  const Meter::Caps caps{job.spec.budget_nano_usd, options_.job_nano_usd, options_.day_nano_usd};
+  return std::make_unique<Meter>(store_, clock_, trace, job, run, caps, prices_, options_.fallback);
 }
 
 void Gateway::check_door(const JobSpec& spec, models::WireFormat wire) const {
@@ -101,8 +112,22 @@ void Gateway::check_door(const JobSpec& spec, models::WireFormat wire) const {
                   "name a model of a provider of kind " + std::string(models::name_of(wire)));
 }
 
-std::unique_ptr<ModelDoor> Gateway::open_door(const Job&, const Run&, TraceSink&, UniqueFd) const {
-  throw Error(ErrorCode::unsupported, "the gateway has no door yet");
+std::unique_ptr<ModelDoor> Gateway::open_door(const Job& job, const Run& run, TraceSink& trace, UniqueFd listener) const {
+  check(job.spec);
+  auto redactor = std::make_unique<Redactor>();
+  for (const models::ProviderConfig& provider : models_.providers()) {
+    redactor->add(provider.api_key);
+    for (const net::HttpHeader& header : provider.headers) redactor->add(header.value);
+  }
+  const DoorModels::Rules rules{.aliases = options_.aliases, .allowed = options_.allowed, .priced_only = priced_only(job.spec)};
+  return make_door({.models = std::make_unique<DoorModels>(models_, prices_, job.spec.model, rules),
+                    .meter = make_meter(job, run, trace),
+                    .redactor = std::move(redactor),
+                    .trace = trace,
+                    .log = log_,
+                    .longest_answer = std::chrono::seconds(job.spec.limits.time_limit_s),
+                    .listener = std::move(listener),
+                    .name = "model door of run " + run.id.str()});
 }
 
 }  // namespace forge::egress

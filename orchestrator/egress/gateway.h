@@ -1,14 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/fd.h"
+#include "orchestrator/base/log.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/trace.h"
+#include "orchestrator/egress/meter.h"
 #include "orchestrator/egress/model_door.h"
 #include "orchestrator/models/model.h"
 #include "orchestrator/models/price_book.h"
@@ -25,16 +30,18 @@ struct GatewayOptions {
   std::optional<std::int64_t> job_nano_usd;
   std::optional<std::int64_t> day_nano_usd;  ///< all jobs, by UTC day
   Unpriced unpriced = Unpriced::refuse;
-  std::optional<Price> fallback;  ///< counts against budgets for models without a price; their stored cost stays null
+  std::optional<Price> fallback = {};               ///< counts against budgets for models without a price; their stored cost stays null
+  std::map<std::string, std::string> aliases = {};  ///< at doors: what an agent may call a model > the model's name
+  std::vector<std::string> allowed = {};            ///< models that may be asked for at doors beside the job's own
 };
 
 /// Hands out models that are metered: the one place where usage is counted, priced, stored and stopped by a budget. Thread-safe.
 class Gateway {
  public:
   /// All references must outlive the gateway and its models.
-  Gateway(const models::ModelFactory& models, const models::PriceBook& prices, store::Store& store, const Clock& clock,
+  Gateway(const models::ModelFactory& models, const models::PriceBook& prices, store::Store& store, const Clock& clock, Log& log,
           GatewayOptions options)
-      : models_(models), prices_(prices), store_(store), clock_(clock), options_(std::move(options)) {}
+      : models_(models), prices_(prices), store_(store), clock_(clock), log_(log), options_(std::move(options)) {}
 
   /// Throws invalid_argument: no such model, a bad script, or a budget that could not be kept because the model has no price.
   void check(const JobSpec& spec) const;
@@ -53,12 +60,17 @@ class Gateway {
   std::unique_ptr<ModelDoor> open_door(const Job& job, const Run& run, TraceSink& trace, UniqueFd listener) const;
 
  private:
+  /// One for each run's way to its model.
+  std::unique_ptr<Meter> make_meter(const Job& job, const Run& run, TraceSink& trace) const;
+  /// Nothing may run under a budget that could not be kept.
+  bool priced_only(const JobSpec& spec) const { return has_budget(spec) && options_.unpriced == Unpriced::refuse && !options_.fallback; }
   bool has_budget(const JobSpec& spec) const { return spec.budget_nano_usd || options_.job_nano_usd || options_.day_nano_usd; }
 
   const models::ModelFactory& models_;
   const models::PriceBook& prices_;
   store::Store& store_;
   const Clock& clock_;
+  Log& log_;
   const GatewayOptions options_;
 };
 

@@ -1,5 +1,8 @@
 #include "orchestrator/egress/meter.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "orchestrator/base/error.h"
@@ -8,58 +11,89 @@ namespace forge::egress {
 namespace {
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
+constexpr std::array<std::string_view, 3> kScopes{"run", "job", "day"};
 
 }  // namespace
 
 Meter::Meter(store::Store& store, const Clock& clock, TraceSink& trace, const Job& job, const Run& run, const Caps& caps,
-             std::optional<models::PriceRow> row, std::optional<Price> fallback)
-    : store_(store), clock_(clock), trace_(trace), job_(job.id), run_(run.id), row_(std::move(row)), fallback_(std::move(fallback)) {
-  if (caps.run_nano_usd) caps_.push_back({"run", *caps.run_nano_usd});
-  if (caps.job_nano_usd) caps_.push_back({"job", *caps.job_nano_usd});
-  if (caps.day_nano_usd) caps_.push_back({"day", *caps.day_nano_usd});
+             const models::PriceBook& prices, std::optional<Price> fallback)
+    : store_(store), clock_(clock), trace_(trace), job_(job.id), run_(run.id), prices_(prices), fallback_(std::move(fallback)) {
+  if (caps.run_nano_usd) caps_.push_back({Scope::run, *caps.run_nano_usd});
+  if (caps.job_nano_usd) caps_.push_back({Scope::job, *caps.job_nano_usd});
+  if (caps.day_nano_usd) caps_.push_back({Scope::day, *caps.day_nano_usd});
 }
 
-std::int64_t Meter::spent_under(const Cap& cap) const {
-  if (cap.what == "run") return run_spent_;
+// The figures in memory are read before the store's sums: a row that is kept in between is then counted twice and never missed.
+std::int64_t Meter::spent_under(const Cap& cap) {
+  const Spent known = *spent_.lock();
+  if (cap.scope == Scope::run) return known.run;
   // Other runs count too; days are UTC.
   const store::Spending spending =
-      cap.what == "job" ? store_.spending_of_job(job_) : store_.spending_since(clock_.now_ms() / kDayMs * kDayMs);
-  return spending.priced_nano_usd + (fallback_ ? cost_nano_usd(spending.unpriced, *fallback_) : 0);
+      cap.scope == Scope::job ? store_.spending_of_job(job_) : store_.spending_since(clock_.now_ms() / kDayMs * kDayMs);
+  return spending.priced_nano_usd + (fallback_ ? cost_nano_usd(spending.unpriced, *fallback_) : 0) + known.unkept;
 }
 
 // A fifth is subtracted: 80 percent by multiplication could overflow.
 void Meter::warn() {
-  for (Cap& cap : caps_) {
+  for (const Cap& cap : caps_) {
     const std::int64_t spent = spent_under(cap);
-    if (cap.warned || spent < cap.limit - cap.limit / 5) continue;
-    cap.warned = true;
-    trace_.append(trace::Budget{spent, cap.limit, "warned", cap.what});
+    if (spent < cap.limit - cap.limit / 5) continue;
+    {
+      auto known = spent_.lock();
+      if (std::find(known->warned.begin(), known->warned.end(), cap.scope) != known->warned.end()) continue;
+      known->warned.push_back(cap.scope);
+    }
+    trace_.append(trace::Budget{spent, cap.limit, "warned", std::string(kScopes.at(static_cast<std::size_t>(cap.scope)))});
   }
 }
 
 // Spent equals limit is too much already: the next response costs something.
-void Meter::check() {
+void Meter::check(const Stop& stop) {
   warn();
   for (const Cap& cap : caps_) {
+    if (spent_under(cap) < cap.limit) continue;
+    {
+      // Perhaps something was counted twice: asked again when all is in the store.
+      auto spent = spent_.lock();
+      if (!spent.wait_until(stop.token(), stop.deadline(), [](const Spent& now) { return now.unkept == 0; })) stop.check();
+    }
     const std::int64_t spent = spent_under(cap);
     if (spent < cap.limit) continue;
-    trace_.append(trace::Budget{spent, cap.limit, "stopped", cap.what});
+    const std::string scope(kScopes.at(static_cast<std::size_t>(cap.scope)));
+    trace_.append(trace::Budget{spent, cap.limit, "stopped", scope});
     throw public_failure(ErrorCode::budget_exhausted,
-                         "the budget of the " + cap.what + " is spent: " + format_usd(spent) + " of " + format_usd(cap.limit));
+                         "the budget of the " + scope + " is spent: " + format_usd(spent) + " of " + format_usd(cap.limit));
   }
 }
 
-std::optional<std::int64_t> Meter::record(const std::string& request_id, const std::string& model, const Usage& usage) {
-  std::optional<std::int64_t> cost;
-  if (row_ && row_->price) cost = cost_nano_usd(usage, *row_->price);
-  if (cost) {
-    run_spent_ += *cost;
-  } else if (fallback_) {
-    run_spent_ += cost_nano_usd(usage, *fallback_);
+Meter::Counted Meter::count(const std::string& request_id, const std::string& model, const Usage& usage) {
+  Counted counted{.request_id = request_id, .model = model, .usage = usage, .cost_nano_usd = {}, .price_hash = {}, .capped_nano_usd = 0};
+  const auto row = prices_.find(model);
+  if (row && row->price) {
+    counted.cost_nano_usd = cost_nano_usd(usage, *row->price);
+    counted.price_hash = row->hash;
   }
-  store_.add_usage({run_, request_id, model, usage, cost, cost ? row_->hash : ""});
+  counted.capped_nano_usd = counted.cost_nano_usd.value_or(fallback_ ? forge::cost_nano_usd(usage, *fallback_) : 0);
+  auto spent = spent_.lock();
+  spent->run += counted.capped_nano_usd;
+  spent->unkept += counted.capped_nano_usd;
+  return counted;
+}
+
+void Meter::keep(const Counted& counted) {
+  store_.add_usage({run_, counted.request_id, counted.model, counted.usage, counted.cost_nano_usd, counted.price_hash});
+  {
+    auto spent = spent_.lock();
+    spent->unkept -= counted.capped_nano_usd;
+    spent.notify_all();
+  }
   warn();
-  return cost;
+}
+
+std::optional<std::int64_t> Meter::record(const std::string& request_id, const std::string& model, const Usage& usage) {
+  const Counted counted = count(request_id, model, usage);
+  keep(counted);
+  return counted.cost_nano_usd;
 }
 
 }  // namespace forge::egress

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "orchestrator/base/clock.h"
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/base/stop.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/trace.h"
 #include "orchestrator/models/price_book.h"
@@ -13,7 +15,7 @@
 
 namespace forge::egress {
 
-/// Counts what one run uses, and says stop. Used by one thread.
+/// Counts what one run uses, and says stop. Safe from several threads: a run may have several requests under way.
 class Meter {
  public:
   struct Caps {
@@ -21,35 +23,54 @@ class Meter {
     std::optional<std::int64_t> job_nano_usd;
     std::optional<std::int64_t> day_nano_usd;
   };
-  /// `row` is the price of the run's model; without one, `fallback` (if any) counts against the caps.
+  /// A model without a price in `prices` counts against the caps by `fallback` (if any). All references must outlive the meter.
   Meter(store::Store& store, const Clock& clock, TraceSink& trace, const Job& job, const Run& run, const Caps& caps,
-        std::optional<models::PriceRow> row, std::optional<Price> fallback);
+        const models::PriceBook& prices, std::optional<Price> fallback);
 
-  /// Before each call. Throws budget_exhausted, naming the cap and what was spent.
-  void check();
-  /// After each response, also a dropped one that was billed: stores the row; returns its cost, nothing when unpriced. Appends a `budget`
-  /// event, once per cap, from 80 % on: the agent hears it with the results of its turn.
+  /// Before each call. Throws budget_exhausted, naming the cap and what was spent; cancelled and timed_out when it had to wait for
+  /// keep().
+  void check(const Stop& stop);
+
+  /// What one response used, and what it costs.
+  struct Counted {
+    std::string request_id;
+    std::string model;
+    Usage usage;
+    std::optional<std::int64_t> cost_nano_usd;  ///< nothing when unpriced
+    std::string price_hash;
+    std::int64_t capped_nano_usd = 0;  ///< what it counts under the caps: by the fallback price when unpriced
+  };
+  /// After each response, also a dropped one that was billed: from now on check() knows it. Touches no disk. keep() must follow.
+  Counted count(const std::string& request_id, const std::string& model, const Usage& usage);
+  /// Stores the row. Appends a `budget` event, once per cap, from 80 % on: the agent hears it with the results of its turn.
+  void keep(const Counted& counted);
+  /// Both; returns the cost.
   std::optional<std::int64_t> record(const std::string& request_id, const std::string& model, const Usage& usage);
 
  private:
+  enum class Scope { run, job, day };
   struct Cap {
-    std::string what;  // "run", "job", "day"
+    Scope scope = Scope::run;
     std::int64_t limit = 0;
-    bool warned = false;
+  };
+  struct Spent {
+    std::int64_t run = 0;     // this run, at its price or at the fallback price
+    std::int64_t unkept = 0;  // counted, and perhaps not yet in the store's sums
+    std::vector<Scope> warned = {};
   };
   void warn();
-  /// Nano-dollars spent under `cap` so far.
-  std::int64_t spent_under(const Cap& cap) const;
+  /// Nano-dollars spent under `cap` so far. While something is unkept, never too little and perhaps too much.
+  std::int64_t spent_under(const Cap& cap);
 
   store::Store& store_;
   const Clock& clock_;
   TraceSink& trace_;
   const JobId job_;
   const RunId run_;
-  const std::optional<models::PriceRow> row_;
+  const models::PriceBook& prices_;
   const std::optional<Price> fallback_;
-  std::int64_t run_spent_ = 0;  // this run, at its price or at the fallback price
   std::vector<Cap> caps_;
+  Guarded<Spent> spent_;
 };
 
 }  // namespace forge::egress

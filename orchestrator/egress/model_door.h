@@ -20,7 +20,7 @@ class ModelDoor {
   virtual ~ModelDoor() = default;
   /// Set once, by the first fatal answer or spent budget; the agent has got a 403 that it does not try again.
   virtual std::optional<DoorClosed> closed() const = 0;
-  /// Model requests answered so far, whatever the answer was.
+  /// Model requests that the provider has answered so far, whatever the answer was.
   virtual int requests() const = 0;
   /// The name that the agent is to ask for: "claude-sonnet-5" for anthropic/claude-sonnet-5, "scripted" for a script.
   virtual const std::string& model_name() const = 0;

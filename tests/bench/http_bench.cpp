@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -16,6 +15,7 @@
 #include "orchestrator/domain/access.h"
 #include "orchestrator/http/api.h"
 #include "orchestrator/httpd/server.h"
+#include "tests/bench/memory.h"
 #include "tests/support/fake_access.h"
 #include "tests/support/fake_job_control.h"
 #include "tests/support/raw_http.h"
@@ -37,14 +37,6 @@ std::size_t streams_that_fit() {
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "raising the descriptor limit");
   const std::size_t most = std::max<std::size_t>(limit.rlim_cur, kOtherDescriptors + 2);
   return std::min(kStreams, (most - kOtherDescriptors) / 2);
-}
-
-/// VmRSS of this process in KiB.
-std::int64_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6));
-  return 0;
 }
 
 std::size_t thread_count() {

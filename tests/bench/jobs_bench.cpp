@@ -81,7 +81,7 @@ class Workshop {
       store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   models::ModelFactory models_{models::ModelSettings{}, prices_, clock_};
-  egress::Gateway gateway_{models_, prices_, *store_, clock_, {}};
+  egress::Gateway gateway_{models_, prices_, *store_, clock_, *log_, {}};
   std::unique_ptr<adapters::AgentAdapter> pi_ = adapters::make_pi(gateway_);
   std::unique_ptr<git::RepositoryCache> git_ = git::open_repository_cache(
       {.directory = dir_.str(), .helper_program = test::built_program("forge"), .credentials = {}, .log = *log_});

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "tests/bench/gateway_bench.h"
 #include "tests/bench/git_bench.h"
 #include "tests/bench/http_bench.h"
 #include "tests/bench/jobs_bench.h"
@@ -19,7 +20,7 @@ struct Benchmark {
 // Each prints Forge beside its anchor in one run: read the ratios, absolute times move with the machine.
 constexpr Benchmark kBenchmarks[] = {
     {"sandbox", forge::bench::bench_sandbox},     {"git", forge::bench::bench_work_tree},      {"jobs", forge::bench::bench_job_overhead},
-    {"store", forge::bench::bench_trace_appends}, {"http", forge::bench::bench_event_streams},
+    {"store", forge::bench::bench_trace_appends}, {"http", forge::bench::bench_event_streams}, {"gateway", forge::bench::bench_gateway},
 };
 
 }  // namespace

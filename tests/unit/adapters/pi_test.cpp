@@ -40,7 +40,7 @@ class PiTest : public testing::Test {
       store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   models::ModelFactory factory_{models::ModelSettings{}, prices_, clock_};
-  egress::Gateway gateway_{factory_, prices_, *store_, clock_, {}};
+  egress::Gateway gateway_{factory_, prices_, *store_, clock_, *log_, {}};
   std::unique_ptr<AgentAdapter> pi_ = make_pi(gateway_);
   test::DummySandbox sandbox_;
   test::TraceRecorder trace_;

@@ -30,6 +30,31 @@ TEST_F(ConfigTest, HasTheDocumentedDefaultsWithoutAFile) {
   EXPECT_THAT(config.warnings, IsEmpty());
 }
 
+TEST_F(ConfigTest, ReadsWhatTheGatewayIsTold) {
+  file(R"toml(
+[models.aliases]
+claude-helper = "anthropic/claude-haiku-4-5"
+"claude-3.5" = "corp/large"
+[gateway]
+allow_models = ["anthropic/claude-haiku-4-5"]
+cassette = "replay:tapes/one two.jsonl"
+cassette_scrub = ["messages.*.content"]
+)toml");
+  const Config config = load();
+  EXPECT_EQ(config.models.aliases.at("claude-helper"), "anthropic/claude-haiku-4-5");
+  EXPECT_EQ(config.models.aliases.at("claude-3.5"), "corp/large");
+  EXPECT_THAT(config.gateway.allow_models, ElementsAre("anthropic/claude-haiku-4-5"));
+  EXPECT_EQ(config.gateway.cassette, "replay:" + data() + "/tapes/one two.jsonl") << "the path counts from the file's folder";
+  EXPECT_THAT(config.gateway.cassette_scrub, ElementsAre("messages.*.content"));
+}
+
+TEST_F(ConfigTest, RefusesACassetteThatIsNone) {
+  for (const char* wrong : {"tape.jsonl", "play:tape.jsonl", "record:"}) {
+    file(std::string("[gateway]\ncassette = \"") + wrong + "\"\n");
+    EXPECT_THROW(load(), Error) << wrong;
+  }
+}
+
 TEST_F(ConfigTest, ReadsEverySectionOfAFile) {
   file(R"toml(
 [server]

@@ -50,7 +50,7 @@ class GatewayTest : public testing::Test {
       for (const char* name : {"known", "unknown"})
         settings.providers.push_back({.name = name, .kind = models::ProviderKind::anthropic, .base_url = server_->url(), .api_key = "k"});
       factory_ = std::make_unique<models::ModelFactory>(settings, prices_, clock_, no_waits);
-      gateway_ = std::make_unique<Gateway>(*factory_, prices_, *store_, clock_, options_);
+      gateway_ = std::make_unique<Gateway>(*factory_, prices_, *store_, clock_, *log_, options_);
     }
     return *gateway_;
   }

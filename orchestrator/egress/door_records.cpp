@@ -1,0 +1,70 @@
+#include "orchestrator/egress/door_records.h"
+
+#include <utility>
+
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+
+namespace forge::egress {
+namespace {
+
+constexpr std::size_t kAnyLines = std::size_t{1} << 30;
+constexpr int kHeadShare = 20;
+
+/// Secrets go before the cut: half of one would no longer be known for what it is.
+std::string kept_text(const std::string& text, const Redactor& redactor) {
+  HeadTail shown = cut_middle(redactor.apply(text), DoorRecords::kMostRequestBytes, kAnyLines, kHeadShare);
+  if (shown.cut_bytes == 0) return std::move(shown.head);
+  return shown.head + "\n[... " + std::to_string(shown.cut_bytes) + " bytes not kept ...]\n" + shown.tail;
+}
+
+}  // namespace
+
+DoorRecords::DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redactor, std::function<void(const std::string&)> failed)
+    : meter_(meter), trace_(trace), redactor_(redactor), failed_(std::move(failed)) {
+  thread_ = std::jthread([this](const std::stop_token& token) { work(token); });
+}
+
+DoorRecords::~DoorRecords() = default;
+
+void DoorRecords::add(DoorRecord record) {
+  auto waiting = waiting_.lock();
+  waiting->push_back(std::move(record));
+  waiting.notify_all();
+}
+
+void DoorRecords::work(const std::stop_token& token) {
+  try {
+    while (true) {
+      DoorRecord next;
+      {
+        auto waiting = waiting_.lock();
+        waiting.wait(token, [](const auto& records) { return !records.empty(); });
+        if (waiting->empty()) return;  // asked to end, and nothing is left
+        next = std::move(waiting->front());
+        waiting->pop_front();
+      }
+      keep(std::move(next));
+    }
+  } catch (const std::exception& e) {
+    failed_(e.what());
+  }
+}
+
+void DoorRecords::keep(DoorRecord record) {
+  if (record.billed) meter_.keep(record.counted);
+  const AnswerRead& answer = record.answer;
+  trace_.append(trace::Model{.request_id = redactor_.apply(answer.request_id),
+                             .model = record.counted.model,
+                             .usage = record.counted.usage,
+                             .cost_nano_usd = record.counted.cost_nano_usd,
+                             .time_to_first_token_ms = answer.time_to_first_token_ms,
+                             .duration_ms = answer.duration_ms,
+                             .stop_reason = answer.stop_reason,
+                             .status = record.status,
+                             .usage_estimated = answer.usage_estimated,
+                             .request = {kept_text(record.request, redactor_)},
+                             .response = {redactor_.apply(answer.text)}});
+}
+
+}  // namespace forge::egress

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "orchestrator/base/guarded.h"
+#include "orchestrator/base/redactor.h"
+#include "orchestrator/domain/trace.h"
+#include "orchestrator/egress/answer_copy.h"
+#include "orchestrator/egress/meter.h"
+
+namespace forge::egress {
+
+/// One answered request, to be kept.
+struct DoorRecord {
+  Meter::Counted counted;
+  bool billed = true;  ///< false: an error, which costs nothing and has no usage row
+  int status = 200;
+  std::string request;
+  AnswerRead answer;
+};
+
+/// Writes what passed a door into store and trace, on a thread of its own: the agent does not wait for a disk between its requests.
+class DoorRecords {
+ public:
+  /// Bytes of a request that are kept: head and tail, because a conversation grows at its end.
+  static constexpr std::size_t kMostRequestBytes = 256 << 10;
+
+  /// `failed` hears, on the thread, that something could not be kept; nothing is kept after that. References outlive this object.
+  DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redactor, std::function<void(const std::string& why)> failed);
+  /// Keeps what is waiting, then ends.
+  ~DoorRecords();
+  DoorRecords(const DoorRecords&) = delete;
+  DoorRecords& operator=(const DoorRecords&) = delete;
+
+  void add(DoorRecord record);
+
+ private:
+  void work(const std::stop_token& token);
+  void keep(DoorRecord record);
+
+  Meter& meter_;
+  TraceSink& trace_;
+  const Redactor& redactor_;
+  const std::function<void(const std::string&)> failed_;
+  Guarded<std::deque<DoorRecord>> waiting_;
+  std::jthread thread_;  // last: it uses all above
+};
+
+}  // namespace forge::egress

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <iosfwd>
+
+namespace forge::bench {
+
+/// What the model gateway adds, beside the same upstream asked directly in the same run, on loopback: to a whole request (goal: p50 at most
+/// 1 ms) and to each streamed delta (at most 2 ms), at 1 and at 20 streams; then 200 streams at once, with errors and memory. Both ends
+/// live in this process. Takes about 20 s.
+void bench_gateway(std::ostream& out);
+
+}  // namespace forge::bench
