@@ -43,7 +43,8 @@ class Gateway {
           GatewayOptions options)
       : models_(models), prices_(prices), store_(store), clock_(clock), log_(log), options_(std::move(options)) {}
 
-  /// Throws invalid_argument: no such model, a bad script, or a budget that could not be kept because the model has no price.
+  /// Throws invalid_argument: no such model, a bad script, a host that is none, or a budget that could not be kept because the model has no
+  /// price.
   void check(const JobSpec& spec) const;
 
   /// The job's model for one run. complete() checks every budget before it calls (budget_exhausted), stores a usage row and a `model`

@@ -244,6 +244,18 @@ TEST_F(GatewayTest, RefusesABudgetThatCouldNotBeKept) {
   EXPECT_THAT(error->hint(), HasSubstr("models.fallback_price"));
 }
 
+TEST_F(GatewayTest, RefusesHostsThatTheProxyWouldNotUnderstand) {
+  script(kOneStep);
+  spec_.network.allow_hosts = {"example.com", "*.example.com:8443"};
+  gateway().check(spec_);
+  for (const char* host : {"*", ":", "*.com*", "example.com:99999", "[::1"}) {
+    spec_.network.allow_hosts = {"example.com", host};
+    const auto error = test::error_of([&] { gateway().check(spec_); });
+    ASSERT_TRUE(error) << host;
+    EXPECT_EQ(error->field(), "network.allow_hosts[1]");
+  }
+}
+
 TEST_F(GatewayTest, LetsAModelWithoutAPricePassWhenToldSo) {
   script(kOneStep);
   spec_.model = "unknown/model";
