@@ -131,10 +131,10 @@ class Sandbox {
   /// call the command is dead before cancelled or timed_out is thrown. Background processes that the command left stay alive.
   /// Throws: not_found (no such program), unavailable (the sandbox is gone: the message says why).
   virtual CommandResult run(const CommandSpec& command, const Stop& stop) = 0;
-  /// Reads as the job's user, inside. Throws not_found, permission_denied, invalid_argument (a directory), limit_exceeded (larger than
-  /// max_bytes).
+  /// Reads as the job's user, inside. Throws not_found, permission_denied, invalid_argument (a directory, a FIFO), limit_exceeded (larger
+  /// than max_bytes), conflict (whatever else the path answers; a process inside killed the reader), unavailable (the sandbox is gone).
   virtual std::string read_file(const std::string& path, std::size_t max_bytes, const Stop& stop) = 0;
-  /// Writes as the job's user, inside; makes parent directories; keeps the mode of an existing file.
+  /// Writes as the job's user, inside; makes parent directories; keeps the mode of an existing file. Throws the same.
   virtual void write_file(const std::string& path, std::string_view content, const Stop& stop) = 0;
   /// The listener for `port` of the spec, once: 127.0.0.1:port inside, to accept on outside.
   virtual UniqueFd take_listener(int port) = 0;

@@ -48,6 +48,7 @@ std::string inside_directory(const std::string& cwd) {
   return cwd.starts_with('/') ? cwd : std::string(kWorkspace) + "/" + cwd;
 }
 
+/// Never `unavailable`, which says that the sandbox is gone and ends the run: whatever a path or program inside answers, it lives.
 ErrorCode code_of(int error) {
   switch (error) {
     case ENOENT:
@@ -59,6 +60,8 @@ ErrorCode code_of(int error) {
     case EINVAL:
     case ELOOP:
     case ENAMETOOLONG:
+    case ENXIO:  // a FIFO that nobody reads, a socket
+    case ENODEV:
     case ENOEXEC:
     case E2BIG: return ErrorCode::invalid_argument;
     case EFBIG:
@@ -67,7 +70,7 @@ ErrorCode code_of(int error) {
     case EMFILE:
     case EAGAIN:
     case ENOMEM: return ErrorCode::limit_exceeded;
-    default: return ErrorCode::unavailable;
+    default: return ErrorCode::conflict;  // ETXTBSY, EBUSY, EIO: not now
   }
 }
 

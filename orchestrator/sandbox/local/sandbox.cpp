@@ -150,7 +150,7 @@ std::string LocalSandbox::read_file(const std::string& path, std::size_t max_byt
   if (packet && packet->type == message::kNotStarted) throw_not_started(*packet, what);
   if (!packet || packet->type != message::kEnded) {
     need_alive();
-    throw public_failure(ErrorCode::unavailable, what + ": the reader was killed inside the sandbox");
+    throw public_failure(ErrorCode::conflict, what + ": the reader was killed inside the sandbox");
   }
   if (content.size() > max_bytes)
     throw public_failure(ErrorCode::limit_exceeded, what + ": more than " + std::to_string(max_bytes) + " bytes");
@@ -177,7 +177,7 @@ void LocalSandbox::write_file(const std::string& path, std::string_view content,
   if (packet && packet->type == message::kNotStarted) throw_not_started(*packet, what);
   if (packet && packet->type == message::kEnded) return;
   need_alive();
-  throw public_failure(ErrorCode::unavailable, what + ": the writer was killed inside the sandbox");
+  throw public_failure(ErrorCode::conflict, what + ": the writer was killed inside the sandbox");
 }
 
 UniqueFd LocalSandbox::take_listener(int port) {

@@ -53,7 +53,7 @@ TEST_F(LocalFiles, OfProcWithoutALengthAreReadWithinTheLimit) {
 
 TEST_F(LocalFiles, ThatCannotBeWrittenSayWhy) {
   const auto sandbox = acquire();
-  output(*sandbox, "mkdir d; mkfifo pipe; echo x > file");
+  output(*sandbox, "mkdir d; mkfifo pipe; echo x > file; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")'");
   const auto write = [&](const std::string& path, const std::string& content = "x") {
     return code_of([&] { sandbox->write_file(path, content, soon()); });
   };
@@ -61,7 +61,8 @@ TEST_F(LocalFiles, ThatCannotBeWrittenSayWhy) {
   EXPECT_EQ(write("/usr/new"), "permission_denied");
   EXPECT_EQ(write("d"), "invalid_argument");
   EXPECT_EQ(write("file/below"), "not_found");
-  EXPECT_NE(write("pipe"), "none");
+  EXPECT_EQ(write("pipe"), "invalid_argument");
+  EXPECT_EQ(write("sock"), "invalid_argument");
   EXPECT_EQ(write("/tmp/huge", std::string(70 << 20, 'x')), "limit_exceeded");
 }
 
