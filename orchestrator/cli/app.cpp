@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -46,6 +47,10 @@ int reporting(const Console& console, const std::optional<int>& failure_status, 
     return failure_status.value_or(status);
   } catch (const OutputClosed&) {
     return kOutputClosed;
+  } catch (const std::filesystem::filesystem_error& e) {  // somebody's path, of which the system wants to hear nothing
+    const std::string path = one_line(e.path1().string(), 200);
+    const int status = report(console, system_failure(path, e.code().value()));
+    return failure_status.value_or(status);
   } catch (const std::exception& e) {  // a library's own: our fault, whatever it was
     const int status = report(console, Error(ErrorCode::internal, std::string("internal error: ") + e.what()));
     return failure_status.value_or(status);

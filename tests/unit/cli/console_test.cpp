@@ -30,6 +30,11 @@ TEST(Harmless, ShowsControlCharactersInsteadOfObeyingThem) {
   EXPECT_EQ(harmless("\xff"), "\xef\xbf\xbd");
 }
 
+TEST(Harmless, ShowsTextInTheOrderInWhichItStands) {
+  EXPECT_EQ(harmless("if (\u202e eman \u2066x\u2069) \u202a\u202b\u202c\u202d\u2067\u2068"), "if (? eman ?x?) ??????");
+  EXPECT_EQ(harmless("\u2026 \u202f\u2065 \u05d0"), "\u2026 \u202f\u2065 \u05d0");
+}
+
 TEST(OneLine, CutsByCharactersAndSaysSo) {
   EXPECT_EQ(one_line("  two\nlines\t", 20), "two lines");
   EXPECT_EQ(one_line("0123456789", 10), "0123456789");

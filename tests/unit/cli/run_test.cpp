@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "tests/support/golden.h"
@@ -10,10 +11,13 @@ namespace forge::cli {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::Contains;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 TEST_F(CliTest, RunShowsTheTraceAndWhatCameOfIt) {
   EXPECT_EQ(run({"run", "--repo", "/srv/git/app", "--task", "Repair the parser"}), 0);
@@ -215,6 +219,15 @@ struct BadRun {
   std::vector<std::string> args;
   std::string says;
 };
+
+TEST_F(CliTest, RunNamesThePathThatTheSystemRefuses) {
+  const std::string loop = (directory / "loop").string();
+  std::filesystem::create_symlink(loop, loop);
+  EXPECT_NE(run({"run", "--task-file", loop}), 0);
+  EXPECT_EQ(err, "forge: " + loop + ": Too many levels of symbolic links\n");
+  EXPECT_NE(run({"run", "--task", "t", "--repo", std::string(5000, 'a') + ":x"}), 0);
+  EXPECT_THAT(err, AllOf(StartsWith("forge: aaaa"), EndsWith("File name too long\n")));
+}
 
 TEST_F(CliTest, RunRefusesBadInputWithAHint) {
   const std::vector<BadRun> bad{
