@@ -1,6 +1,7 @@
 #include "orchestrator/sandbox/local/seccomp.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -9,11 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/sandbox/local/seccomp_calls.h"
@@ -21,8 +24,9 @@
 namespace forge::sandbox::local {
 namespace {
 
-constexpr int kFamilies = 64;          // the kernel knows 46; above its own maximum it refuses itself
-constexpr int kNetlinkProtocols = 32;  // MAX_LINKS
+constexpr int kFamilies = 64;                // the kernel knows 46; above its own maximum it refuses itself
+constexpr int kNetlinkProtocols = 32;        // MAX_LINKS
+constexpr std::uint64_t kSocketTypes = 0xf;  // SOCK_TYPE_MASK: what is above are flags
 constexpr std::uint64_t kCloneNewTime = 0x80;
 constexpr std::uint32_t kInt = 0xffffffff;  // the kernel looks at 32 bits of these arguments: so must we (CVE-2019-10063)
 
@@ -70,6 +74,39 @@ constexpr scmp_arg_cmp equal_masked(unsigned argument, std::uint64_t mask, std::
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
+/// All values with the bits of `value` above the lowest `bits`.
+struct Block {
+  std::uint64_t value = 0;
+  unsigned bits = 0;
+  std::uint64_t mask(std::uint64_t width) const { return width & ~((1ULL << bits) - 1); }
+};
+
+/// The values of `whole` that are not `allowed`, as few blocks: libseccomp knows no "none of these", and takes one comparison per argument.
+void add_blocks_without(const std::vector<std::uint64_t>& allowed, Block whole, std::vector<Block>& blocks) {
+  const std::uint64_t end = whole.value + (1ULL << whole.bits);
+  if (std::none_of(allowed.begin(), allowed.end(), [&](std::uint64_t one) { return whole.value <= one && one < end; })) {
+    blocks.push_back(whole);
+  } else if (whole.bits > 0) {
+    const unsigned half = whole.bits - 1;
+    add_blocks_without(allowed, {whole.value, half}, blocks);
+    add_blocks_without(allowed, {whole.value + (1ULL << half), half}, blocks);
+  }
+}
+
+/// Of the internet: everything else is made by kernel modules that the kernel loads for whoever asks. The type says as much as the protocol
+/// does: a protocol of 0 takes the first one of its type, and SOCK_PACKET is another family altogether.
+void refuse_rare_protocols(Filter& filter, std::uint64_t family, std::uint64_t icmp) {
+  std::vector<Block> blocks;
+  add_blocks_without({0, IPPROTO_TCP, IPPROTO_UDP, icmp, IPPROTO_MPTCP}, {0, 32}, blocks);
+  for (const Block& block : blocks) {
+    filter.add(SCMP_ACT_ERRNO(EPROTONOSUPPORT), "socket", {equal_masked(0, kInt, family), equal_masked(2, block.mask(kInt), block.value)});
+  }
+  for (std::uint64_t type = 0; type <= kSocketTypes; ++type) {
+    if (type == SOCK_STREAM || type == SOCK_DGRAM || type == SOCK_RAW) continue;  // raw ones need a right that nobody has inside
+    filter.add(SCMP_ACT_ERRNO(ESOCKTNOSUPPORT), "socket", {equal_masked(0, kInt, family), equal_masked(1, kSocketTypes, type)});
+  }
+}
+
 /// Which calls exist. No arguments but personality's: the kernel can answer most numbers from a bitmap then, without running the program.
 std::string calls_filter() {
   Filter filter(SCMP_ACT_ERRNO(ENOSYS));
@@ -105,6 +142,8 @@ std::string arguments_filter() {
     if (!usual) filter.add(SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", {equal_masked(0, kInt, value)});
     if (!local) filter.add(SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", {equal_masked(0, kInt, value)});
   }
+  refuse_rare_protocols(filter, AF_INET, IPPROTO_ICMP);
+  refuse_rare_protocols(filter, AF_INET6, IPPROTO_ICMPV6);
   for (int protocol = 1; protocol < kNetlinkProtocols; ++protocol) {
     filter.add(SCMP_ACT_ERRNO(EPROTONOSUPPORT), "socket",
                {equal_masked(0, kInt, AF_NETLINK), equal_masked(2, kInt, static_cast<std::uint64_t>(protocol))});

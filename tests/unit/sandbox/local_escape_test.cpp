@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -92,6 +93,17 @@ constexpr std::array kCalls{
     Call{"AF_NETLINK netfilter", SYS_socket, "16:3:12", EPROTONOSUPPORT},
     Call{"AF_UNIX", SYS_socket, "1:1:0", 0},
     Call{"AF_INET6", SYS_socket, "10:1:0", 0},
+    Call{"AF_INET tcp", SYS_socket, "2:1:6", 0},
+    Call{"AF_INET6 udp, closed on exec", SYS_socket, "10:0x80002:17", 0},
+    Call{"AF_INET sctp", SYS_socket, "2:1:132", EPROTONOSUPPORT},
+    Call{"AF_INET6 sctp", SYS_socket, "10:5:132", EPROTONOSUPPORT},
+    Call{"AF_INET6 sctp by its type", SYS_socket, "10:5:0", ESOCKTNOSUPPORT},
+    Call{"AF_INET dccp", SYS_socket, "2:6:33", EPROTONOSUPPORT},
+    Call{"AF_INET dccp by its type", SYS_socket, "2:6:0", ESOCKTNOSUPPORT},
+    Call{"AF_INET l2tp", SYS_socket, "2:2:115", EPROTONOSUPPORT},
+    Call{"AF_INET udplite", SYS_socket, "2:2:136", EPROTONOSUPPORT},
+    Call{"AF_INET6 udplite with high bits", SYS_socket, "0x10000000a:2:0x100000088", EPROTONOSUPPORT},
+    Call{"AF_INET as AF_PACKET", SYS_socket, "2:10:0", ESOCKTNOSUPPORT},
     Call{"mknod of a device", SYS_mknod, "@:0x2000:0x103", ENOENT},  // the path is empty; the next test makes one in earnest
     Call{"a call of the future", 999, "0:0:0", ENOSYS},
 };
@@ -103,6 +115,23 @@ TEST_F(LocalEscape, EveryDeniedCallAnswersItsErrno) {
   const std::vector<std::string> answers = split(attack(*sandbox, words).out.text(), '\n');
   ASSERT_GE(answers.size(), kCalls.size());
   for (std::size_t i = 0; i < kCalls.size(); ++i) EXPECT_EQ(answers[i], std::to_string(kCalls.at(i).expected)) << kCalls.at(i).name;
+}
+
+TEST_F(LocalEscape, NoProtocolButTheUsualOnesOfTheInternetIsThere) {
+  const auto sandbox = acquire(spec_with());
+  constexpr int kAsked = 600;  // the kernel itself knows none above 262
+  for (const auto& [family, icmp] : {std::pair<int, int>{AF_INET, IPPROTO_ICMP}, std::pair<int, int>{AF_INET6, IPPROTO_ICMPV6}}) {
+    // Raw sockets: the kernel has one for every number and refuses it to who has no right to it, without loading anything.
+    std::vector<std::string> words{"calls"};
+    for (int protocol = 1; protocol < kAsked; ++protocol)
+      words.push_back(fmt::format("{}:{}:{}:{}", SYS_socket, family, static_cast<int>(SOCK_RAW), protocol));
+    const std::vector<std::string> answers = split(attack(*sandbox, words).out.text(), '\n');
+    ASSERT_GE(answers.size(), static_cast<std::size_t>(kAsked) - 1);
+    for (int protocol = 1; protocol < kAsked; ++protocol) {
+      const bool usual = protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == icmp || protocol == IPPROTO_MPTCP;
+      EXPECT_EQ(answers.at(static_cast<std::size_t>(protocol) - 1) != std::to_string(EPROTONOSUPPORT), usual) << family << " " << protocol;
+    }
+  }
 }
 
 TEST_F(LocalEscape, CallsThroughAnotherDoorAreFatal) {
