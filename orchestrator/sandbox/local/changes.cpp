@@ -78,11 +78,12 @@ class Reader {
     measure();
     for (const Entry& entry : entries_) {
       stop_.check();
-      if (S_ISDIR(entry.status.st_mode)) {
-        directory(entry);
-      } else {
-        leaf(entry);
-      }
+      collect_deletions(entry);
+    }
+    for (const Change& one : deletions_) sink_.change(one, {});
+    for (const Entry& entry : entries_) {
+      stop_.check();
+      tell(entry);
     }
     for (const std::string& path : unreadable_) sink_.finding("unreadable", path, "the directory cannot be read; its changes are left out");
   }
@@ -106,49 +107,50 @@ class Reader {
         [&](const std::string& path) { unreadable_.insert(path); });
   }
 
-  /// A merged directory says nothing itself; an opaque one deletes what it does not hold.
-  void directory(const Entry& entry) {
+  /// What of the lower tree is not there any more because of `entry`. A merged directory says nothing itself; an opaque one deletes what
+  /// it does not hold; everything else stands in the place of whatever the lower tree has there.
+  void collect_deletions(const Entry& entry) {
     const std::optional<struct stat> below = status_in(lower_, entry.path);
     if (!below) return;
-    if (is_content(*below)) return deleted(entry.path, *below);
-    if (!S_ISDIR(below->st_mode) || unreadable_.count(entry.path) != 0) return;
-    if (upper_.attribute(entry.path, kOpaque) == "y") deleted_below(entry.path);
-  }
-
-  /// Everything but a directory: it stands in the place of whatever the lower tree has there.
-  void leaf(const Entry& entry) {
-    const std::optional<struct stat> below = status_in(lower_, entry.path);
-    if (is_whiteout(entry.status)) {
-      if (below && is_content(*below)) deleted(entry.path, *below);
-      if (below && S_ISDIR(below->st_mode)) deleted_below(entry.path);
+    if (is_content(*below)) {
+      if (!is_content(entry.status)) deleted(entry.path, *below);
       return;
     }
-    if (below && S_ISDIR(below->st_mode)) deleted_below(entry.path);
-    if (is_content(entry.status)) return content(entry, below);
-    if (below && is_content(*below)) deleted(entry.path, *below);
-    const std::string kind = name_of_special(entry.status);
-    sink_.finding(kind, entry.path, "a " + kind + " cannot be part of a commit");
+    if (!S_ISDIR(below->st_mode)) return;
+    if (!S_ISDIR(entry.status.st_mode)) return deleted_below(entry.path);
+    if (unreadable_.count(entry.path) == 0 && upper_.attribute(entry.path, kOpaque) == "y") deleted_below(entry.path);
   }
 
-  /// Every file of the lower directory that the upper layer does not have in its place.
+  /// Every file of the lower directory that the upper layer does not have in its place. One entry can stand for the whole tree: what it
+  /// stands for counts as if each file had been removed by itself.
   void deleted_below(const std::string& path) {
+    // A directory comes before its content: what is below one that was looked at was looked at with it.
+    if (path.starts_with(expanded_ + "/")) return;
+    expanded_ = path;
     lower_.walk(path, kMaxLowerEntries, [&](const Entry& entry) {
       stop_.check();
-      if (!is_content(entry.status)) return true;
       // What the upper layer has at the same place is told as itself; whiteouts there are told as deletions by themselves.
-      if (!status_in(upper_, entry.path)) deleted(entry.path, entry.status);
+      if (!is_content(entry.status) || status_in(upper_, entry.path)) return true;
+      if (entries_.size() + ++without_entry_ > static_cast<std::size_t>(limits_.max_entries))
+        throw public_failure(ErrorCode::limit_exceeded, "more than " + std::to_string(limits_.max_entries) + " files were changed");
+      deleted(entry.path, entry.status);
       return true;
     });
   }
 
-  /// Once per path: an opaque directory and what replaces a directory in it may both speak for the same lower file.
   void deleted(const std::string& path, const struct stat& below) {
-    if (!deleted_.insert(path).second) return;
     Change change;
     change.kind = Change::Kind::deleted;
     change.type = S_ISLNK(below.st_mode) ? Change::Type::symlink : Change::Type::file;
     change.path = path;
-    sink_.change(change, {});
+    deletions_.push_back(std::move(change));
+  }
+
+  void tell(const Entry& entry) {
+    if (S_ISDIR(entry.status.st_mode) || is_whiteout(entry.status)) return;
+    if (is_content(entry.status)) return content(entry, status_in(lower_, entry.path));
+    const std::string kind = name_of_special(entry.status);
+    sink_.finding(kind, entry.path, "a " + kind + " cannot be part of a commit");
   }
 
   void content(const Entry& entry, const std::optional<struct stat>& below) {
@@ -203,7 +205,9 @@ class Reader {
   const Stop& stop_;
   std::vector<Entry> entries_;
   std::set<std::string> unreadable_;
-  std::set<std::string> deleted_;
+  std::vector<Change> deletions_;
+  std::string expanded_;           // the last directory that deleted_below() looked at
+  std::size_t without_entry_ = 0;  // deletions that no entry of their own says
 };
 
 }  // namespace

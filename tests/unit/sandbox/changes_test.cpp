@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "tests/support/errors.h"
 #include "tests/support/soon.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
@@ -35,10 +36,21 @@ class Changes : public ::testing::Test {
     fs::create_directories(upper(name));
     ASSERT_EQ(::setxattr(upper(name).c_str(), "user.overlay.opaque", "y", 1, 0), 0);
   }
-  Lines lines() {
+  Lines lines(const ChangeLimits& limits = {}) {
     Collected collected;
-    read_changes(ConfinedDir::open(upper()), ConfinedDir::open(lower()), {}, collected, test::soon());
+    read_changes(ConfinedDir::open(upper()), ConfinedDir::open(lower()), limits, collected, test::soon());
     return collected.lines();
+  }
+  /// That the limit refuses the layers one below `entries`, before anything is told, and not at it.
+  void expect_entries(std::int64_t entries) {
+    EXPECT_NO_THROW(lines({.max_entries = entries}));
+    Collected collected;
+    const auto error = test::error_of([&] {
+      read_changes(ConfinedDir::open(upper()), ConfinedDir::open(lower()), {.max_entries = entries - 1}, collected, test::soon());
+    });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::limit_exceeded);
+    EXPECT_EQ(collected.lines(), Lines{});
   }
 
  private:
@@ -59,6 +71,27 @@ TEST_F(Changes, OfAFileOverADirectoryInAnOpaqueOneAreToldOnce) {
   opaque("d");
   test::write_file(upper("d/x"), "now a file");
   EXPECT_EQ(lines(), (Lines{"added file d/x", "deleted file d/x/y"}));
+}
+
+TEST_F(Changes, CountEveryFileThatOneWhiteoutDeletes) {
+  for (const char* name : {"d/a", "d/b", "d/sub/c", "kept"}) test::write_file(lower(name), "x");
+  test::write_file(upper("added"), "x");
+  whiteout("d");
+  expect_entries(1 + 1 + 3);
+}
+
+TEST_F(Changes, CountEveryFileThatAnOpaqueDirectoryDeletesOnce) {
+  for (const char* name : {"d/a", "d/b", "d/sub/c", "d/sub/e"}) test::write_file(lower(name), "x");
+  opaque("d");
+  opaque("d/sub");
+  whiteout("d/sub/e");
+  expect_entries(3 + 3);
+}
+
+TEST_F(Changes, CountEveryFileThatAFileInThePlaceOfItsDirectoryDeletes) {
+  for (const char* name : {"d/a", "d/b"}) test::write_file(lower(name), "x");
+  test::write_file(upper("d"), "now a file");
+  expect_entries(1 + 2);
 }
 
 TEST_F(Changes, OfAWhiteoutOverNothingAreNone) {
