@@ -11,6 +11,8 @@
 
 namespace forge {
 
+class Log;
+
 /// A directory whose content is hostile. The host touches files below it by path only through this class: every open uses
 /// openat2 with RESOLVE_BENEATH, NO_SYMLINKS and NO_MAGICLINKS, so that no name, link or race leads out of it; FIFOs, devices and
 /// sockets are refused without being opened for I/O. Names are bytes: newline and non-UTF-8 are fine, NUL is not.
@@ -53,5 +55,7 @@ UniqueFd open_beneath(int directory, const std::string& path, int flags);
 
 /// Removes `path` and all below it without following links. Nothing happens when it does not exist.
 void remove_tree(const std::string& path);
+/// The same beside another failure, or where nobody waits for it: what goes wrong is logged, so that it never hides the first error.
+void clean_up_tree(const std::string& path, Log& log) noexcept;
 
 }  // namespace forge

@@ -6,7 +6,6 @@
 #include <array>
 #include <filesystem>
 
-#include "orchestrator/base/confined_dir.h"
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/ids.h"
 #include "orchestrator/base/text.h"
@@ -179,42 +178,32 @@ void LocalDriver::describe(Parts& parts, const SandboxSpec& spec) const {
 /// Where the file system of the tree shows no mapped owners, the job gets a copy that is its own, and the sandbox says so.
 Launched LocalDriver::launch_with_tree(Parts& parts, const Stop& stop) {
   try {
-    return launch(launcher_, parts.plan, parts.group.get(), filters_.get(), stop);
+    return launch(launcher_, parts.plan, parts.holding->group(), filters_.get(), stop);
   } catch (const Error& e) {
     if (e.field() != "tree") throw;
   }
-  parts.copied_tree = instance_.directory() + "/tree-" + parts.id;
-  copy_tree(parts.plan.tree, parts.copied_tree, parts.plan.identity, stop);
-  parts.plan.tree = parts.copied_tree;
+  const std::string copy = instance_.directory() + "/tree-" + parts.id;
+  parts.holding->take_tree(copy);
+  copy_tree(parts.plan.tree, copy, parts.plan.identity, stop);
+  parts.plan.tree = copy;
   parts.plan.map_tree = false;
   parts.enforced.push_back("work tree copied (its file system cannot show it as the job's own)");
-  return launch(launcher_, parts.plan, parts.group.get(), filters_.get(), stop);
+  return launch(launcher_, parts.plan, parts.holding->group(), filters_.get(), stop);
 }
 
 std::unique_ptr<Sandbox> LocalDriver::acquire(const SandboxSpec& spec, const Stop& stop) {
   stop.check();
   need_usable(stop);
-  const Identity identity = identities_.take();
-  Parts parts;
-  const auto give_back = [this, identity](std::unique_ptr<Cgroup> group, bool clean) {
-    groups_.give_back(std::move(group));
-    if (clean) identities_.give_back(identity);  // else a process of that id may still live: the id is spent
-  };
-  try {
+  return doing("making a sandbox for " + spec.scope, [&] {
+    // Before everything that can fail, and destroyed after it: launch() ends its launcher, and with it whatever ran, before it throws.
+    Parts parts{.holding = std::make_unique<Holding>(groups_, identities_, options_.log)};
     parts.id = now_id();
-    parts.plan = make_plan(spec, facts(identity));
-    if (limited()) parts.group = groups_.take(parts.plan.group);
+    parts.plan = make_plan(spec, facts(parts.holding->identity()));
+    if (limited()) parts.holding->take_group(parts.plan.group);
     describe(parts, spec);
     Launched launched = launch_with_tree(parts, stop);
-    parts.on_release = give_back;
     return make_sandbox(std::move(parts), std::move(launched), options_.log);
-  } catch (Error& e) {
-    // launch() has ended its launcher by now, and with it whatever ran.
-    give_back(std::move(parts.group), true);
-    if (!parts.copied_tree.empty()) remove_tree(parts.copied_tree);
-    e.add_context("making a sandbox for " + spec.scope);
-    throw;
-  }
+  });
 }
 
 }  // namespace

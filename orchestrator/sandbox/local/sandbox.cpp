@@ -23,7 +23,7 @@ std::string absolute(const std::string& path) { return path.starts_with('/') ? p
 class LocalSandbox final : public Sandbox {
  public:
   LocalSandbox(Parts parts, Launched launched, Log& log) : parts_(std::move(parts)), launched_(std::move(launched)), log_(log) {
-    if (parts_.group) out_of_memory_before_ = parts_.group->out_of_memory_kills();
+    if (group() != nullptr) out_of_memory_before_ = group()->out_of_memory_kills();
   }
   ~LocalSandbox() override { release(); }
 
@@ -40,6 +40,7 @@ class LocalSandbox final : public Sandbox {
   void release() noexcept override;
 
  private:
+  Cgroup* group() const { return parts_.holding->group(); }
   void need_alive();
   void ask(char type, const std::vector<std::string>& fields, std::span<const int> fds);
   template <typename Body>
@@ -60,8 +61,8 @@ class LocalSandbox final : public Sandbox {
 
 /// True once for each time that the kernel killed something here for memory.
 bool LocalSandbox::out_of_memory() {
-  if (!parts_.group) return false;
-  const std::int64_t now = parts_.group->out_of_memory_kills();
+  if (group() == nullptr) return false;
+  const std::int64_t now = group()->out_of_memory_kills();
   return std::exchange(out_of_memory_before_, now) < now;
 }
 
@@ -197,7 +198,7 @@ void LocalSandbox::halt(const Stop& stop) {
   }
   halted_ = true;
   // The group first, where it can be killed at one moment; the end of pid 1 covers every machine, and is what is waited for.
-  if (parts_.group) parts_.group->kill();
+  if (group() != nullptr) group()->kill();
   launched_.supervisor.end(stop);
 }
 
@@ -213,22 +214,16 @@ void LocalSandbox::changes(const ChangeLimits& limits, ChangeSink& sink, const S
 void LocalSandbox::release() noexcept {
   if (std::exchange(released_, true)) return;
   // Its own deadline and not the caller's Stop: a cancelled run must be cleaned up like any other.
-  bool clean = false;
   try {
     halt(Stop::after(kReleaseTime));
     launched_.launcher.wait(Stop::after(kLauncherTime));
-    clean = true;
   } catch (const std::exception& e) {
     log_.error("releasing a sandbox failed", {{"sandbox", parts_.id}, {"why", e.what()}});
+    parts_.holding->spend_identity();
   }
   launched_.upper.reset();
   launched_.listeners.clear();
-  try {
-    if (!parts_.copied_tree.empty()) remove_tree(parts_.copied_tree);
-    parts_.on_release(std::move(parts_.group), clean);
-  } catch (const std::exception& e) {
-    log_.error("releasing a sandbox failed", {{"sandbox", parts_.id}, {"why", e.what()}});
-  }
+  parts_.holding->give_back();
 }
 
 }  // namespace
