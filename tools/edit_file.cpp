@@ -47,7 +47,7 @@ class EditFile final : public Tool {
     for (const nlohmann::json& edit : arguments.at("edits")) edits.push_back({edit.at("old_text"), edit.at("new_text")});
     return on_file(path, [&](const std::string& inside) {
       // Read and written within one call: a command of the agent cannot change the file in between.
-      const Edited edited = apply_edits(context.sandbox->read_file(inside, kMaxFileBytes, context.stop), edits);
+      const Edited edited = apply_edits(context.sandbox->read_file(inside, kMaxFileBytes, context.stop), edits, context.stop);
       if (!edited.problem.empty()) return failed("Nothing was changed. " + edited.problem);
       if (edited.content.size() > kMaxFileBytes)
         return failed(fmt::format("Nothing was changed: the file would be larger than {} bytes.", kMaxFileBytes));

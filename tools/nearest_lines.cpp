@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "orchestrator/base/text.h"
+#include "tools/occurrences.h"
 
 namespace forge::tools {
 namespace {
@@ -32,17 +33,21 @@ Lines lines_of(std::string_view text) {
 Lines trimmed_block(std::string_view wanted) {
   Lines lines = lines_of(wanted);
   while (!lines.empty() && trim(lines.back()).empty()) lines.pop_back();
-  while (!lines.empty() && trim(lines.front()).empty()) lines.erase(lines.begin());
+  const auto first = std::find_if(lines.begin(), lines.end(), [](std::string_view line) { return !trim(line).empty(); });
+  lines.erase(lines.begin(), first);
   return lines;
 }
 
 /// Index of the first line of `text` from which on all lines of `block` agree once blanks at their ends are ignored.
-std::optional<std::size_t> find_but_for_blanks(const Lines& text, const Lines& block) {
+std::optional<std::size_t> find_but_for_blanks(const Lines& text, const Lines& block, const Stop& stop) {
   if (block.empty()) return {};
-  const auto same = [](std::string_view a, std::string_view b) { return trim(a) == trim(b); };
-  const auto found = std::search(text.begin(), text.end(), block.begin(), block.end(), same);
-  if (found == text.end()) return {};
-  return static_cast<std::size_t>(found - text.begin());
+  const auto trimmed = [](Lines lines) {
+    for (std::string_view& line : lines) line = trim(line);
+    return lines;
+  };
+  const std::vector<std::size_t> found = occurrences(trimmed(text), trimmed(block), stop);
+  if (found.empty()) return {};
+  return found.front();
 }
 
 /// Pairs of neighbouring bytes of a line, counted: two lines are as similar as the share of pairs that they have in common.
@@ -104,10 +109,10 @@ std::string_view longest(const Lines& lines) {
 
 }  // namespace
 
-std::string describe_nearest(std::string_view text, std::string_view wanted) {
+std::string describe_nearest(std::string_view text, std::string_view wanted, const Stop& stop) {
   const Lines lines = lines_of(text);
   const Lines block = trimmed_block(wanted);
-  if (const auto at = find_but_for_blanks(lines, block)) {
+  if (const auto at = find_but_for_blanks(lines, block, stop)) {
     std::string shown = block.size() == 1 ? fmt::format("Line {} agrees but for blanks", *at + 1)
                                           : fmt::format("Lines {}-{} agree but for blanks", *at + 1, *at + block.size());
     shown += " at the beginning or end of lines:";

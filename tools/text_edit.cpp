@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/nearest_lines.h"
+#include "tools/occurrences.h"
 #include "tools/workspace_file.h"
 
 namespace forge::tools {
@@ -76,13 +77,6 @@ struct Replacement {
   std::string text;  // LF
 };
 
-/// Also those that overlap: a text that stands twice in "aaa" is not unique.
-std::vector<std::size_t> occurrences(const std::string& text, const std::string& wanted) {
-  std::vector<std::size_t> found;
-  for (std::size_t at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) found.push_back(at);
-  return found;
-}
-
 // What went wrong, for the model: with line numbers, since it decides by them what to read next.
 
 std::string several_matches(const LfView& view, const std::vector<std::size_t>& found) {
@@ -92,15 +86,15 @@ std::string several_matches(const LfView& view, const std::vector<std::size_t>& 
                      fmt::join(lines, ", "), found.size() > kMaxListedMatches ? " ..." : "");
 }
 
-std::string no_match(const LfView& view, const std::string& wanted) {
-  std::string text = "old_text is not in the file. " + describe_nearest(view.text(), wanted);
+std::string no_match(const LfView& view, const std::string& wanted, const Stop& stop) {
+  std::string text = "old_text is not in the file. " + describe_nearest(view.text(), wanted, stop);
   if (wanted.find(kReplacementCharacter) != std::string::npos)
     text += " U+FFFD in old_text stands for bytes that are not UTF-8: choose text without it.";
   return text;
 }
 
 /// Finds the one place of `edit`, or says in `problem` why there is none.
-Replacement place(const LfView& view, const Edit& edit, std::string& problem) {
+Replacement place(const LfView& view, const Edit& edit, std::string& problem, const Stop& stop) {
   const std::string old_text = LfView(without_mark(edit.old_text)).text();
   const std::string new_text = LfView(without_mark(edit.new_text)).text();
   Replacement replacement;
@@ -110,9 +104,9 @@ Replacement place(const LfView& view, const Edit& edit, std::string& problem) {
     problem = "old_text and new_text are the same: nothing would change.";
   }
   if (!problem.empty()) return replacement;
-  const std::vector<std::size_t> found = occurrences(view.text(), old_text);
+  const std::vector<std::size_t> found = occurrences(view.text(), old_text, stop);
   if (found.size() != 1) {
-    problem = found.empty() ? no_match(view, old_text) : several_matches(view, found);
+    problem = found.empty() ? no_match(view, old_text, stop) : several_matches(view, found);
     return replacement;
   }
   // Only what differs is written: lines that old_text names as context keep their own ends, also in a file that mixes them.
@@ -141,13 +135,13 @@ std::string overlap(const LfView& view, const std::vector<Replacement>& sorted) 
 
 }  // namespace
 
-Edited apply_edits(std::string_view original, const std::vector<Edit>& edits) {
+Edited apply_edits(std::string_view original, const std::vector<Edit>& edits, const Stop& stop) {
   const std::string_view body = without_mark(original);
   const LfView view(body);
   Edited result;
   std::vector<Replacement> replacements;
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    replacements.push_back(place(view, edits[i], result.problem));
+    replacements.push_back(place(view, edits[i], result.problem, stop));
     replacements.back().edit = i;
     if (result.problem.empty()) continue;
     result.problem = fmt::format("edits[{}]: {}", i, result.problem);

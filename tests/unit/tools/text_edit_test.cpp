@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/errors.h"
+
 namespace forge::tools {
 namespace {
 
@@ -11,19 +13,19 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string edited(std::string_view original, const std::vector<Edit>& edits) {
-  const Edited result = apply_edits(original, edits);
+  const Edited result = apply_edits(original, edits, {});
   EXPECT_EQ(result.problem, "");
   return result.content;
 }
 
 std::string problem(std::string_view original, const std::vector<Edit>& edits) {
-  const Edited result = apply_edits(original, edits);
+  const Edited result = apply_edits(original, edits, {});
   EXPECT_EQ(result.content, "");
   return result.problem;
 }
 
 TEST(TextEdit, ReplacesTheOnePlace) {
-  const Edited result = apply_edits("a\nb\nc\n", {{"b", "B\nB2"}});
+  const Edited result = apply_edits("a\nb\nc\n", {{"b", "B\nB2"}}, {});
   EXPECT_EQ(result.content, "a\nB\nB2\nc\n");
   EXPECT_EQ(result.first_line, 2U);
 }
@@ -37,7 +39,7 @@ TEST(TextEdit, DeletesAndChangesTheVeryBeginningAndEnd) {
   EXPECT_EQ(edited("abc", {{"abc", ""}}), "");
   EXPECT_EQ(edited("a\nb", {{"a\n", ""}}), "b");
   EXPECT_EQ(edited("a\nb", {{"b", "b\n"}}), "a\nb\n");
-  EXPECT_EQ(apply_edits("a\nb", {{"b", "b\n"}}).first_line, 2U);
+  EXPECT_EQ(apply_edits("a\nb", {{"b", "b\n"}}, {}).first_line, 2U);
 }
 
 TEST(TextEdit, RefusesAnEmptyOldText) { EXPECT_THAT(problem("a", {{"", "x"}}), HasSubstr("edits[0]: old_text is empty")); }
@@ -132,6 +134,12 @@ TEST(TextEdit, StaysFastOnALargeFileWithoutAMatch) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "some line of an ordinary file " + std::to_string(i) + "\n";
   EXPECT_THAT(problem(text, {{"some line of an ordinary house", "x"}}), HasSubstr("nearest lines"));
+}
+
+TEST(TextEdit, StopsWhenAsked) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(test::code_of([&] { apply_edits("a\nb\n", {{"b", "c"}}, Stop(source.get_token())); }), "cancelled");
 }
 
 }  // namespace
