@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -67,37 +69,31 @@ std::vector<std::string> notes_of(const WrittenTree& written) {
   return notes;
 }
 
+/// Releases a tree that is held already.
+class Hold {
+ public:
+  Hold(CheckoutStore& store, std::string tree) : store_(store), tree_(std::move(tree)) {}
+  ~Hold() { store_.release(tree_); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  CheckoutStore& store_;
+  std::string tree_;
+};
+
 class HeldCheckout final : public Checkout {
  public:
-  HeldCheckout(CheckoutStore& store, std::string tree, std::string directory, std::vector<std::string> notes)
-      : store_(store), tree_(std::move(tree)), directory_(std::move(directory)), notes_(std::move(notes)) {}
-  ~HeldCheckout() override { store_.release(tree_); }
-  HeldCheckout(const HeldCheckout&) = delete;
-  HeldCheckout& operator=(const HeldCheckout&) = delete;
+  HeldCheckout(std::unique_ptr<Hold> hold, std::string directory, std::vector<std::string> notes)
+      : hold_(std::move(hold)), directory_(std::move(directory)), notes_(std::move(notes)) {}
 
   const std::string& directory() const override { return directory_; }
   const std::vector<std::string>& notes() const override { return notes_; }
 
  private:
-  CheckoutStore& store_;
-  std::string tree_;
+  std::unique_ptr<Hold> hold_;
   std::string directory_;
   std::vector<std::string> notes_;
-};
-
-/// Releases the neighbour that a new checkout is linked from.
-class ReleaseNear {
- public:
-  ReleaseNear(CheckoutStore& store, const std::optional<NearTree>& near) : store_(store), near_(near) {}
-  ~ReleaseNear() {
-    if (near_) store_.release(near_->tree);
-  }
-  ReleaseNear(const ReleaseNear&) = delete;
-  ReleaseNear& operator=(const ReleaseNear&) = delete;
-
- private:
-  CheckoutStore& store_;
-  const std::optional<NearTree>& near_;
 };
 
 }  // namespace
@@ -151,7 +147,9 @@ bool CheckoutStore::load_entry(const std::string& tree, const std::string& boot_
 }
 
 std::unique_ptr<Checkout> CheckoutStore::get(const std::string& git_dir, const std::string& tree, const Stop& stop) {
-  if (!hold_or_claim(tree, git_dir, stop)) {
+  const bool made_before = hold_or_claim(tree, git_dir, stop);
+  auto hold = std::make_unique<Hold>(*this, tree);
+  if (!made_before) {
     try {
       make(git_dir, tree, stop);
     } catch (...) {
@@ -163,7 +161,7 @@ std::unique_ptr<Checkout> CheckoutStore::get(const std::string& git_dir, const s
     ::utimensat(AT_FDCWD, (path_of(tree) + ".json").c_str(), nullptr, 0);  // used now; load() of the next process asks
   }
   const auto notes = notes_of(entries_.lock()->at(tree).written);
-  return std::make_unique<HeldCheckout>(*this, tree, path_of(tree), notes);
+  return std::make_unique<HeldCheckout>(std::move(hold), path_of(tree), notes);
 }
 
 /// True: it is there and held now. False: the caller has to make it.
@@ -199,7 +197,8 @@ std::optional<NearTree> CheckoutStore::hold_near(const std::string& git_dir) {
 
 void CheckoutStore::make(const std::string& git_dir, const std::string& tree, const Stop& stop) {
   const std::optional<NearTree> near = hold_near(git_dir);
-  const ReleaseNear release(*this, near);
+  std::optional<Hold> near_hold;
+  if (near) near_hold.emplace(*this, near->tree);
   const std::string temporary = directory_ + "/" + unique_name(kUnfinished);
   try {
     WrittenTree written = write_tree(git_dir, tree, temporary, near, {.max_bytes = max_bytes_}, stop);
@@ -212,7 +211,7 @@ void CheckoutStore::make(const std::string& git_dir, const std::string& tree, co
     entry.busy = false;
     entries.notify_all();
   } catch (...) {
-    remove_tree(temporary);
+    clean_up_tree(temporary, log_);
     throw;
   }
 }
@@ -220,6 +219,13 @@ void CheckoutStore::make(const std::string& git_dir, const std::string& tree, co
 void CheckoutStore::forget(const std::string& tree) {
   auto entries = entries_.lock();
   entries->erase(tree);
+  entries.notify_all();
+}
+
+/// After a claim that came to nothing: it can be used as before.
+void CheckoutStore::keep(const std::string& tree) {
+  auto entries = entries_.lock();
+  entries->at(tree).busy = false;
   entries.notify_all();
 }
 
@@ -232,6 +238,7 @@ void CheckoutStore::release(const std::string& tree) noexcept {
 std::vector<std::string> CheckoutStore::claim_surplus() {
   std::vector<std::string> surplus;
   auto entries = entries_.lock();
+  surplus.reserve(entries->size());
   std::int64_t total = 0;
   for (const auto& [tree, entry] : *entries) total += entry.written.bytes;
   while (total > max_bytes_) {
@@ -248,18 +255,27 @@ std::vector<std::string> CheckoutStore::claim_surplus() {
   return surplus;
 }
 
+/// False: it is still there, whole.
+bool CheckoutStore::move_away(const std::string& tree, const std::string& to) {
+  if (::rename(path_of(tree).c_str(), to.c_str()) == 0 || errno == ENOENT) return true;
+  const Error error = system_failure("moving it", errno);
+  log_.warn("an unused checkout cannot be removed", {{"tree", tree}, {"error", error.what()}});
+  return false;
+}
+
+/// Never fails: whoever has made a checkout gets it, whatever becomes of the others.
 void CheckoutStore::evict() {
   for (const std::string& tree : claim_surplus()) {
     const std::string removed = directory_ + "/" + unique_name(kRemoved);
-    try {
-      move_path(path_of(tree), removed);
-      fs::remove(path_of(tree) + ".json");
-    } catch (const std::exception& error) {
-      log_.warn("an unused checkout cannot be removed", {{"tree", tree}, {"error", error.what()}});
+    if (!move_away(tree, removed)) {
+      keep(tree);
+      continue;
     }
+    // A record without a directory is overwritten, or removed at the next start; so is what cannot be removed now.
+    ::unlink((path_of(tree) + ".json").c_str());
     forget(tree);
     log_.debug("removing an unused checkout", {{"tree", tree}});
-    remove_tree(removed);
+    clean_up_tree(removed, log_);
   }
 }
 

@@ -45,8 +45,10 @@ class CheckoutStore {
   std::optional<NearTree> hold_near(const std::string& git_dir);
   void make(const std::string& git_dir, const std::string& tree, const Stop& stop);
   void forget(const std::string& tree);
+  void keep(const std::string& tree);
   std::vector<std::string> claim_surplus();
   void evict();
+  bool move_away(const std::string& tree, const std::string& to);
   std::string path_of(const std::string& tree) const { return directory_ + "/" + tree; }
 
   std::string directory_;

@@ -118,7 +118,7 @@ void Mirrors::create(const std::string& git_dir, const std::function<void(const 
     fill(temporary);
     checked(::rename(temporary.c_str(), git_dir.c_str()), "placing a new mirror");
   } catch (...) {
-    remove_tree(temporary);
+    clean_up_tree(temporary, log_);
     throw;
   }
 }

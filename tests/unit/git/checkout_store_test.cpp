@@ -1,5 +1,9 @@
 #include "orchestrator/git/checkout_store.h"
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+
 #include <fstream>
 #include <thread>
 
@@ -75,6 +79,58 @@ TEST_F(Checkouts, LeaveTheLongestUnusedFirstAndNeverAHeldOne) {
   EXPECT_EQ(test::read_file(fs::path(held->directory()) / "f"), "x");
   EXPECT_FALSE(fs::exists(data_ / "checkouts" / (trees_[1] + ".json")));
   get(1);
+  EXPECT_THAT(present(), UnorderedElementsAre("0", "1"));
+}
+
+/// While it lives nobody renames or removes `path`; `works` is false where the file system or the user's rights do not give that.
+class Immovable {
+ public:
+  explicit Immovable(const fs::path& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) { works = set(FS_IMMUTABLE_FL); }
+  ~Immovable() { set(0); }
+  Immovable(const Immovable&) = delete;
+  Immovable& operator=(const Immovable&) = delete;
+  bool works = false;
+
+ private:
+  bool set(int wanted) {
+    int flags = 0;
+    if (::ioctl(file_.get(), FS_IOC_GETFLAGS, &flags) != 0) return false;
+    flags = (flags & ~FS_IMMUTABLE_FL) | wanted;
+    return ::ioctl(file_.get(), FS_IOC_SETFLAGS, &flags) == 0;
+  }
+  UniqueFd file_;
+};
+
+TEST_F(Checkouts, ThatCannotBeMovedAwayStayUsable) {
+  store(6 * 4096);
+  const fs::path directory = get(0)->directory();
+  get(1);
+  {
+    const Immovable kept(directory);
+    if (!kept.works) GTEST_SKIP() << "files cannot be made immutable here";
+    get(2);
+    EXPECT_THAT(present(), UnorderedElementsAre("0", "2"));
+    EXPECT_EQ(test::read_file(fs::path(get(0)->directory()) / "f"), "x");
+  }
+  get(1);
+  EXPECT_EQ(test::read_file(fs::path(get(0)->directory()) / "f"), "x");
+}
+
+TEST_F(Checkouts, AreGivenOutAndReleasedWhenOthersCannotBeRemoved) {
+  store(6 * 4096);
+  const fs::path directory = get(0)->directory();
+  get(1);
+  {
+    const Immovable kept(directory / "g0");
+    if (!kept.works) GTEST_SKIP() << "files cannot be made immutable here";
+    EXPECT_EQ(test::read_file(fs::path(get(2)->directory()) / "f"), "xxx");
+    get(0);
+    get(1);  // what is left of the first ones is removed at the next start
+    EXPECT_THAT(present(), testing::IsSupersetOf({"0", "1"}));
+    EXPECT_THAT(present(), testing::Not(testing::Contains("2"))) << "a holder was forgotten";
+  }
+  store_.reset();
+  store(6 * 4096);
   EXPECT_THAT(present(), UnorderedElementsAre("0", "1"));
 }
 
