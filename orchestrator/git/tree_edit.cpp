@@ -1,5 +1,7 @@
 #include "orchestrator/git/tree_edit.h"
 
+#include <set>
+
 #include "orchestrator/base/text.h"
 
 namespace forge::git {
@@ -21,6 +23,9 @@ class TreeEdit::Writer {
     check("writing a tree", git_treebuilder_write(&id, builder.get()));
     written_.push_back(id);
     if (!added.empty()) tell_case_pairs(id, added, prefix);
+    if (is_bare_repository(id) && has_content(node))
+      findings_.add("bare_repository", prefix.empty() ? "." : prefix.substr(0, prefix.size() - 1),
+                    "git takes this directory for a repository: run in it, it obeys the configuration and the hooks that lie there");
     return id;
   }
 
@@ -63,6 +68,17 @@ class TreeEdit::Writer {
     if (git_treebuilder_insert(nullptr, builder, name.c_str(), &id, mode) == 0) return true;
     findings_.add("refused_name", path, "git refuses this name");  // names.h is meant to be stricter than libgit2; this is the net below it
     return false;
+  }
+
+  /// As git judges it: it needs no .git around. In any case of letters, for systems that ignore it. Links count: git follows them.
+  bool is_bare_repository(const git_oid& id) {
+    std::set<std::string> names;
+    const Tree tree = find_tree(mirror_, id);
+    for (std::size_t i = 0; i < git_tree_entrycount(tree.get()); ++i) {
+      const std::string name = lower_ascii(git_tree_entry_name(git_tree_entry_byindex(tree.get(), i)));
+      if (name == "head" || name == "objects" || name == "refs" || name == "commondir") names.insert(name);
+    }
+    return names.contains("head") && (names.contains("commondir") || (names.contains("objects") && names.contains("refs")));
   }
 
   void tell_case_pairs(const git_oid& id, const std::vector<std::string>& added, const std::string& prefix) {

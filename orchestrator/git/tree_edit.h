@@ -20,8 +20,8 @@ class TreeEdit {
   void remove(const std::string& path);
 
   /// Writes the trees that `base` with these changes needs and returns the root's id. Removing what the base lacks does nothing. A name
-  /// that libgit2 refuses, a path below a file, and names that differ in case only become findings. Trees written are appended to
-  /// `written`.
+  /// that libgit2 refuses, a path below a file, names that differ in case only, and bare repositories become findings. Trees written are
+  /// appended to `written`.
   git_oid write(git_repository* mirror, const git_tree* base, Findings& findings, std::vector<git_oid>& written) const;
 
  private:

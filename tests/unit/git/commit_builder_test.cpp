@@ -137,6 +137,39 @@ TEST_F(Commits, WarnOfNamesThatWindowsCannotHaveAndOfCasePairs) {
   EXPECT_THAT(kinds(result.findings), UnorderedElementsAre("windows_name", "windows_name", "case_pair", "case_pair"));
 }
 
+TEST_F(Commits, KeepABareRepositoryAndTellOfIt) {
+  for (const char* file : {"HEAD", "config", "hooks/post-checkout", "objects/info/x", "refs/x"})
+    add(builder(), std::string("a/b.git/") + file, "1");
+  add(builder(), "shared/head", "1");
+  add(builder(), "shared/commondir", "1");
+  add(builder(), "linked/HEAD", "1");
+  builder().add_symlink("linked/objects", "../a/b.git/objects");
+  builder().add_symlink("linked/refs", "../a/b.git/refs");
+  add(builder(), "none/HEAD", "1");
+  add(builder(), "none/refs/x", "1");
+  const auto result = done();
+  EXPECT_THAT(paths(result), AllOf(HasSubstr("a/b.git/HEAD"), HasSubstr("a/b.git/config"), HasSubstr("linked/refs")));
+  std::vector<std::string> told;
+  for (const auto& one : result.findings) told.push_back(one.kind + " " + one.path);
+  EXPECT_THAT(told, UnorderedElementsAre("bare_repository a/b.git", "bare_repository shared", "bare_repository linked"));
+}
+
+TEST_F(Commits, TellOfARepositoryThatIsMadeOrChangedOnTopOfTheBase) {
+  for (const char* file : {"objects/x", "refs/x", "old/HEAD", "old/objects/x", "old/refs/x"}) repo_.write(file, "1");
+  repo_.commit("parts of one");
+  base_ = cache().fetch(repo_.str(), "", soon());
+  const auto untouched = cache().build_commit(base_);
+  add(*untouched, "other", "1");
+  untouched->remove("old/refs/x");
+  EXPECT_THAT(commit(*untouched, "forge/test-1").findings, IsEmpty());
+  const auto touched = cache().build_commit(base_);
+  add(*touched, "HEAD", "1");
+  add(*touched, "old/config", "1");
+  std::vector<std::string> told;
+  for (const auto& one : commit(*touched, "forge/test-2").findings) told.push_back(one.kind + " " + one.path);
+  EXPECT_THAT(told, UnorderedElementsAre("bare_repository .", "bare_repository old"));
+}
+
 TEST_F(Commits, RefuseALinkNamedGitmodulesAndShowAChangedOne) {
   builder().add_symlink(".gitmodules", "/etc/passwd");
   builder().add_symlink("sub/.gitmodules ", "x");
