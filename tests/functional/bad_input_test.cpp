@@ -176,7 +176,7 @@ TEST_F(BadInput, OfAServerThatIsNotThereOrSaysNothing) {
             "'http://127.0.0.1:1/x.git' cannot be reached: nothing listens there (check host and port, and whether the server is up)");
   test::LoopbackServer silent([](test::Connection& connection) { connection.wait_gone(); });
   const json report = forge_.json(
-      {"run", "--repo", silent.url() + "/x.git", "--task", "x", "--json", "--timeout", "1", "--model", forge_.steps(runs("true"))}, 6);
+      {"run", "--repo", silent.url() + "/x.git", "--task", "x", "--json", "--timeout", "3", "--model", forge_.steps(runs("true"))}, 6);
   EXPECT_EQ(report.at("reason"), "timeout");
   EXPECT_GT(silent.connections(), 0);
 }
