@@ -18,7 +18,8 @@ using nlohmann::json;
 // A CLI with sub-agents keeps some ten requests under way; a thread is made only when one needs it.
 constexpr std::size_t kMostAtOnce = 256;
 constexpr std::size_t kMostConnections = 512;
-constexpr std::size_t kMostWaiting = 64;
+// Every connection may wait: a burst is there before the threads that serve it are.
+constexpr std::size_t kMostWaiting = kMostConnections;
 // Longer than any pause between two turns, so that a connection is not closed just when the next request is sent.
 constexpr std::chrono::minutes kIdle{60};
 

@@ -172,23 +172,24 @@ void many(std::ostream& out, const Place& place) {
   std::atomic<int> errors = 0;
   std::atomic<std::int64_t> most = 0;
   std::atomic<int> half_way = 0;
+  Guarded<std::string> last_error;
   const auto start = steady_clock::now();
   const Samples ages = on_streams(kManyStreams, [&](std::vector<steady_clock::duration>& mine) {
     try {
       test::RawClient client = test::RawClient::tcp(place.through());
       read_deltas(client, kDeltas, mine);
       if (++half_way == kManyStreams / 2) most = resident_kib();
-    } catch (const std::exception&) {
+    } catch (const std::exception& e) {
       ++errors;
+      last_error.lock()->assign(e.what());
     }
   });
   const auto took = std::chrono::duration<double>(steady_clock::now() - start).count();
-  out << fmt::format(
-      "  {} streams at once: {} errors, {} deltas in {:.1f} s, delta age p50 {:.2f} ms, p95 {:.2f}; resident {} KiB before, {} KiB with "
-      "them"
-      " ({:.0f} KiB a stream, both ends in it)\n",
-      kManyStreams, errors.load(), ages.count(), took, ages.p50(), ages.p95(), before, most.load(),
-      static_cast<double>(most.load() - before) / kManyStreams);
+  out << fmt::format("  {} streams at once: {} errors, {} deltas in {:.1f} s, delta age p50 {:.2f} ms, p95 {:.2f}\n", kManyStreams,
+                     errors.load(), ages.count(), took, ages.p50(), ages.p95());
+  out << fmt::format("  resident {} KiB before, {} KiB with them: {:.0f} KiB a stream, both ends in it\n", before, most.load(),
+                     static_cast<double>(most.load() - before) / kManyStreams);
+  if (errors > 0) out << "  the last error: " << *last_error.lock() << '\n';
 }
 
 }  // namespace

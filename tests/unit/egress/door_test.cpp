@@ -420,7 +420,7 @@ TEST_F(DoorTest, IsRecordedAndReplayedByACassetteAndClosesAtAMiss) {
 }
 
 TEST_F(DoorTest, ServesManyAtOnce) {
-  constexpr int kAtOnce = 40;
+  constexpr int kAtOnce = 120;
   script(R"([{"text": "a text of some length, so that several events come", "usage": {"input": 1, "output": 1}, "delay_ms": 50}])");
   ModelDoor& door = open();
   const std::string expected = ask(body()).body;
