@@ -144,7 +144,7 @@ void GitHttpServer::make_certificate() const {
 }
 
 fs::path GitHttpServer::make_repository(const std::string& name, const std::string& object_format) {
-  const fs::path path = directory_ / "repositories" / name;
+  fs::path path = directory_ / "repositories" / name;
   fs::create_directories(path);
   run_git(path, {"init", "--quiet", "--bare", "--initial-branch=main", "--object-format=" + object_format});
   run_git(path, {"config", "http.receivepack", "true"});

@@ -129,7 +129,7 @@ TEST(Summary, WritesNumbersAndAgesForPeople) {
   EXPECT_EQ(grouped_digits(-1234567), "-1,234,567");
   EXPECT_EQ(age(0, 59'999), "just now");
   EXPECT_EQ(age(0, 60'000), "1 min");
-  EXPECT_EQ(age(0, 3 * 3'600'000), "3 h");
+  EXPECT_EQ(age(0, 3L * 3'600'000), "3 h");
   EXPECT_EQ(age(0, 48LL * 3'600'000), "2 d");
   EXPECT_EQ(age(10, 0), "just now") << "clocks differ";
 }

@@ -70,7 +70,7 @@ TEST_F(Checkouts, AreMadeOnceAndFoundAgainAfterARestart) {
 }
 
 TEST_F(Checkouts, LeaveTheLongestUnusedFirstAndNeverAHeldOne) {
-  store(6 * 4096);  // two and a half of them
+  store(6L * 4096);  // two and a half of them
   const auto held = get(0);
   get(1);
   EXPECT_THAT(present(), UnorderedElementsAre("0", "1"));
@@ -102,7 +102,7 @@ class Immovable {
 };
 
 TEST_F(Checkouts, ThatCannotBeMovedAwayStayUsable) {
-  store(6 * 4096);
+  store(6L * 4096);
   const fs::path directory = get(0)->directory();
   get(1);
   {
@@ -117,7 +117,7 @@ TEST_F(Checkouts, ThatCannotBeMovedAwayStayUsable) {
 }
 
 TEST_F(Checkouts, AreGivenOutAndReleasedWhenOthersCannotBeRemoved) {
-  store(6 * 4096);
+  store(6L * 4096);
   const fs::path directory = get(0)->directory();
   get(1);
   {
@@ -130,7 +130,7 @@ TEST_F(Checkouts, AreGivenOutAndReleasedWhenOthersCannotBeRemoved) {
     EXPECT_THAT(present(), testing::Not(testing::Contains("2"))) << "a holder was forgotten";
   }
   store_.reset();
-  store(6 * 4096);
+  store(6L * 4096);
   EXPECT_THAT(present(), UnorderedElementsAre("0", "1"));
 }
 

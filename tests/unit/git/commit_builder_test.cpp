@@ -37,7 +37,7 @@ class Commits : public GitTest {
 
   CommitBuilder& builder() { return *builder_; }
   CommitBuilder::Result done() {
-    const auto result = commit(*builder_);
+    auto result = commit(*builder_);
     if (!result.commit.empty()) {
       EXPECT_EQ(in_mirror(base_, {"fsck", "--strict", "--no-dangling", "--no-progress", result.commit}), "");
     }

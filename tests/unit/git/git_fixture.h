@@ -27,7 +27,7 @@ inline CommitBuilder::Read reading(std::string text) {
   auto left = std::make_shared<std::string>(std::move(text));
   return [left](char* buffer, std::size_t size) {
     const std::size_t count = std::min(size, left->size());
-    std::memcpy(buffer, left->data(), count);
+    std::copy_n(left->data(), count, buffer);
     left->erase(0, count);
     return count;
   };

@@ -24,7 +24,7 @@ class MirrorsTest : public testing::Test {
     mirrors(max_bytes);
   }
   std::string make(const std::string& name) {
-    const std::string path = mirrors().path_of(name);
+    std::string path = mirrors().path_of(name);
     mirrors().create(path, [](const std::string&) {});
     return path;
   }

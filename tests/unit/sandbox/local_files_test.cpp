@@ -25,7 +25,8 @@ TEST_F(LocalFiles, KeepTheirModeAndLoseTheirOldTail) {
 
 TEST_F(LocalFiles, MayBeLarge) {
   const auto sandbox = acquire();
-  const std::string large(9'000'000, 'x');
+  std::string large;
+  large.resize(9'000'000, 'x');
   sandbox->write_file("/tmp/large", large, soon());
   EXPECT_EQ(sandbox->read_file("/tmp/large", large.size(), soon()), large);
   EXPECT_EQ(code_of([&] { sandbox->read_file("/tmp/large", large.size() - 1, soon()); }), "limit_exceeded");

@@ -86,7 +86,7 @@ CommandResult LocalSandboxTest::attack(Sandbox& sandbox, const std::vector<std::
 }
 
 std::string LocalSandboxTest::tree(const std::map<std::string, std::string>& files) {
-  const std::string path = directory_.str() + "/tree-" + std::to_string(++trees_);
+  std::string path = directory_.str() + "/tree-" + std::to_string(++trees_);
   std::filesystem::create_directories(path);
   for (const auto& [name, text] : files) test::write_file(path + "/" + name, text);
   return path;

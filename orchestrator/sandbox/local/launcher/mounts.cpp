@@ -97,7 +97,7 @@ class Site {
 
   /// Makes the directories above `path` (absolute inside) in the bare root; returns `path` without its slash.
   std::string make_parents(const std::string& path) const {
-    const std::string relative = path.substr(1);
+    std::string relative = path.substr(1);
     for (std::size_t at = relative.find('/'); at != std::string::npos; at = relative.find('/', at + 1))
       make_directory(relative.substr(0, at));
     return relative;

@@ -92,7 +92,8 @@ void leave_daemon(bool wait) {
     while (true) ::pause();
   }
   ::wait(nullptr);
-  while (wait) ::pause();
+  if (!wait) return;
+  while (true) ::pause();
 }
 
 int connect_tcp(const char* address, int port) {
