@@ -126,7 +126,7 @@ class DiskRepositoryCache final : public RepositoryCache {
   }
 
   Base fetch_local(const Location& location, const std::string& repository, const std::string& base, const Stop& stop) {
-    const LocalSource source = LocalSource::open(location.path);
+    const LocalSource source = LocalSource::open(location.path, stop);
     const std::string named = named_ref(base);
     const std::string git_dir = mirrors_.path_of(source.path());
     RemoteRefs refs;

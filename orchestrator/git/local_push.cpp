@@ -110,7 +110,7 @@ void create_branch(git_repository* target, const std::string& name, const git_oi
 
 void push_to_local(const std::string& git_dir, const std::string& path, const std::string& commit, const std::string& branch,
                    const Stop& stop) {
-  const LocalSource target = LocalSource::open(path);
+  const LocalSource target = LocalSource::open(path, stop);
   const std::string name = "refs/heads/" + branch;
   git_oid present{};
   if (git_reference_name_to_id(&present, target.repository(), name.c_str()) == 0) throw branch_taken(branch, path);

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "orchestrator/git/special_files.h"
+
 namespace forge::git {
 namespace {
 
@@ -45,10 +47,11 @@ std::string object_id(git_reference* reference) { return hex_of(*git_reference_t
 
 }  // namespace
 
-LocalSource LocalSource::open(const std::string& path) {
+LocalSource LocalSource::open(const std::string& path, const Stop& stop) {
   const std::string real = resolved(path);
   if (!fs::is_directory(real))
     throw public_failure(ErrorCode::invalid_argument, "'" + path + "' is not a directory").in_field("repository");
+  refuse_special_files(real, stop);
   git_repository* raw = nullptr;
   const int result = git_repository_open_ext(&raw, real.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
   Repository repository(raw);

@@ -11,8 +11,9 @@ namespace forge::git {
 /// A repository of this machine, named by its path and opened there: its work tree or its git directory, nothing is searched above.
 class LocalSource {
  public:
-  /// Throws not_found (no such directory), invalid_argument (not a repository), unsupported (SHA-256, partial clone), permission_denied.
-  static LocalSource open(const std::string& path);
+  /// Throws not_found (no such directory), invalid_argument (not a repository, or one with a FIFO or device where git would read),
+  /// unsupported (SHA-256, partial clone), permission_denied, cancelled, timed_out.
+  static LocalSource open(const std::string& path, const Stop& stop);
 
   git_repository* repository() const { return repository_.get(); }
   /// With links resolved: the name of its mirror.

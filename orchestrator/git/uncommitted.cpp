@@ -1,11 +1,14 @@
 #include <cstdint>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "orchestrator/base/confined_dir.h"
 #include "orchestrator/git/local_source.h"
+#include "orchestrator/git/special_files.h"
 
 namespace forge::git {
 namespace {
@@ -49,18 +52,54 @@ bool differs(const git_index_entry& entry, const struct stat& now, bool modes_co
   return modes_count && S_ISREG(now.st_mode) && executable != (entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE);
 }
 
-bool modes_count(git_repository* repository) {
+using ConfigSnapshot = std::unique_ptr<git_config, FreeWith<git_config_free>>;
+
+/// Nothing when it cannot be read: then git's defaults hold.
+ConfigSnapshot config_of(git_repository* repository) {
   git_config* raw = nullptr;
-  if (git_repository_config_snapshot(&raw, repository) < 0) return true;
-  const std::unique_ptr<git_config, FreeWith<git_config_free>> config(raw);
-  int counted = 1;
-  return git_config_get_bool(&counted, config.get(), "core.filemode") < 0 || counted == 1;
+  git_repository_config_snapshot(&raw, repository);
+  return ConfigSnapshot(raw);
 }
+
+bool modes_count(const ConfigSnapshot& config) {
+  int counted = 1;
+  return !config || git_config_get_bool(&counted, config.get(), "core.filemode") < 0 || counted == 1;
+}
+
+/// Ignore files lie outside of the git directory, where nobody has looked yet: libgit2 would wait for a FIFO among them without end.
+class IgnoreFiles {
+ public:
+  IgnoreFiles(std::string work_tree, const ConfigSnapshot& config) : work_tree_(std::move(work_tree)) {
+    const char* excludes = nullptr;
+    if (!config || git_config_get_string(&excludes, config.get(), "core.excludesfile") < 0) return;
+    refuse_special_file(excludes);
+    refuse_special_file(work_tree_ + excludes);
+  }
+
+  /// Throws when one on the way to `path`, or in it, is no plain file. Looks once into each folder.
+  void check_for(std::string path) {
+    while (checked_.insert(path).second) {
+      refuse_special_file(work_tree_ + (path.empty() ? "" : path + "/") + ".gitignore");
+      if (path.empty()) return;
+      const auto slash = path.rfind('/');
+      path.resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+
+ private:
+  const std::string work_tree_;  // ends with a slash
+  std::unordered_set<std::string> checked_;
+};
 
 class UncommittedCount {
  public:
   UncommittedCount(const LocalSource& source, std::int64_t most, const Stop& stop)
-      : repository_(source.repository()), most_(static_cast<std::size_t>(most)), stop_(stop), modes_count_(modes_count(repository_)) {}
+      : repository_(source.repository()),
+        most_(static_cast<std::size_t>(most)),
+        stop_(stop),
+        config_(config_of(repository_)),
+        modes_count_(modes_count(config_)),
+        ignore_files_(git_repository_workdir(repository_), config_) {}
 
   std::int64_t run() {
     const auto index = receive<Index>("reading the index", [&](git_index** out) { return git_repository_index(out, repository_); });
@@ -125,7 +164,7 @@ class UncommittedCount {
   static bool is_file(const ConfinedDir::Entry& entry) { return S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode); }
 
   /// Empty directories and ignored files alone are nothing to git.
-  bool has_new_file(const std::string& directory) const {
+  bool has_new_file(const std::string& directory) {
     bool found = false;
     ConfinedDir::open(git_repository_workdir(repository_)).walk(directory, kMaxEntries, [&](const ConfinedDir::Entry& entry) {
       if (!found && is_file(entry)) found = !is_ignored(entry.path);
@@ -134,7 +173,8 @@ class UncommittedCount {
     return found;
   }
 
-  bool is_ignored(const std::string& path) const {
+  bool is_ignored(const std::string& path) {
+    ignore_files_.check_for(path);
     int ignored = 0;
     return git_ignore_path_is_ignored(&ignored, repository_, path.c_str()) == 0 && ignored == 1;
   }
@@ -142,7 +182,9 @@ class UncommittedCount {
   git_repository* repository_;
   std::size_t most_;
   const Stop& stop_;
-  bool modes_count_;
+  const ConfigSnapshot config_;
+  const bool modes_count_;
+  IgnoreFiles ignore_files_;
   std::set<std::string> found_;
 };
 

@@ -16,7 +16,7 @@ class Uncommitted : public testing::Test {
     repo_.write(".gitignore", "*.o\nout/\n");
     repo_.commit("one");
   }
-  std::int64_t count(std::int64_t most = 100) { return count_uncommitted(LocalSource::open(repo_.str()), most, soon()); }
+  std::int64_t count(std::int64_t most = 100) { return count_uncommitted(LocalSource::open(repo_.str(), soon()), most, soon()); }
 
   test::TempRepo repo_;
 };
@@ -29,7 +29,7 @@ TEST_F(Uncommitted, IsNothingInACleanOrABareRepository) {
   fs::create_directories(repo_.path() / "empty/dir");
   EXPECT_EQ(count(), 0);
   const test::BareRepo bare;
-  EXPECT_EQ(count_uncommitted(LocalSource::open(bare.str()), 100, soon()), 0);
+  EXPECT_EQ(count_uncommitted(LocalSource::open(bare.str(), soon()), 100, soon()), 0);
 }
 
 TEST_F(Uncommitted, CountsEachFileOnce) {
