@@ -49,6 +49,9 @@ if ! problem=$("$forge" sandbox run -- true 2>&1); then
   printf '%s\n' "$problem"
 fi
 
+# Takes the directory before anything of ours is in it: Forge refuses one that holds other things.
+"$forge" jobs >/dev/null
+
 mkfifo "$data/ready.$$"
 # Appended to: the log may be another demo's, which is up, and then this server does not start.
 log_before=$(stat -c %s "$data/serve.log" 2>/dev/null || echo 0)

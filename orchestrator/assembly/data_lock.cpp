@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -13,6 +15,34 @@
 #include "orchestrator/base/error.h"
 
 namespace forge::assembly {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kTellTale = {"lock", "forge.db", "trace.db", "forge.sock", "forge.toml"};
+// Of ours, too, but others use such names. "lost+found" stands at the top of a disk of its own.
+constexpr std::array kCommon = {"run", "blobs", "mirrors", "checkouts", "templates", "adapters", "backups", "lost+found"};
+
+template <typename Names>
+bool is_one_of(const std::string& name, const Names& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// False for a directory that serves something else: taking it would take its other users' rights away. Ours bears a name that tells, or
+/// nothing but names of ours: `forge sandbox run` and `forge adapter install` write without taking the directory. One that cannot be
+/// listed is left to the calls that follow.
+bool may_be_ours(const std::string& directory) {
+  bool foreign = false;
+  std::error_code problem;
+  for (fs::directory_iterator entry(directory, problem); !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
+    const std::string name = entry->path().filename();
+    if (is_one_of(name, kTellTale)) return true;
+    foreign = foreign || !is_one_of(name, kCommon);
+  }
+  return !foreign;
+}
+
+}  // namespace
 
 std::optional<DataLock> DataLock::take(const std::string& data_dir) {
   std::error_code problem;
@@ -23,6 +53,9 @@ std::optional<DataLock> DataLock::take(const std::string& data_dir) {
         .with_hint("choose another with --data-dir or FORGE_DATA_DIR");
   };
   if (problem) throw refuse(problem.value());
+  if (!may_be_ours(data_dir))
+    throw bad_input("data-dir", "'" + data_dir + "' holds other things and is no data directory of Forge",
+                    "name a directory of its own with --data-dir or FORGE_DATA_DIR");
   const UniqueFd directory(::open(data_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) throw refuse(errno);
   if (::fchmod(directory.get(), 0700) < 0) throw refuse(errno);

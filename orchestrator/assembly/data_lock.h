@@ -12,7 +12,8 @@ namespace forge::assembly {
 class DataLock {
  public:
   /// Makes the directory (mode 0700) and takes its lock; nothing when another process has it.
-  /// Throws permission_denied, not_found (a parent is missing or not a directory), with a client text.
+  /// Throws permission_denied, not_found (a parent is missing or not a directory), invalid_argument (it serves something else), with a
+  /// client text.
   static std::optional<DataLock> take(const std::string& data_dir);
 
  private:

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/functional/repository.h"
 #include "tests/functional/steps.h"
 #include "tests/support/git_http_server.h"
@@ -46,6 +49,28 @@ class BadInput : public testing::Test {
   Installation forge_;
   SmallRepo repo_;
 };
+
+TEST_F(BadInput, ADirectoryOfOthersIsNotTakenForData) {
+  const auto others = forge_.file("others");
+  std::filesystem::create_directories(others);
+  std::filesystem::permissions(others, std::filesystem::perms(0755));
+  std::ofstream(others / "letter.txt") << "dear";
+  expect_refused({{"--data-dir", others.string(), "jobs"},
+                  "data-dir: '" + others.string() +
+                      "' holds other things and is no data directory of Forge\n"
+                      "  name a directory of its own with --data-dir or FORGE_DATA_DIR"});
+  EXPECT_EQ(std::filesystem::status(others).permissions(), std::filesystem::perms(0755));
+  std::filesystem::remove(others / "letter.txt");
+  EXPECT_EQ(forge_.forge({"--data-dir", others.string(), "jobs"}).status(), 0);
+  EXPECT_EQ(std::filesystem::status(others).permissions(), std::filesystem::perms(0700));
+}
+
+TEST_F(BadInput, ADirectoryThatOnlyASandboxUsedIsTakenForData) {
+  const std::string data = forge_.file("fresh").string();
+  forge_.forge({"--data-dir", data, "sandbox", "run", "--", "true"});
+  std::filesystem::create_directories(data + "/run");  // whatever that driver keeps
+  EXPECT_EQ(forge_.forge({"--data-dir", data, "jobs"}).status(), 0);
+}
 
 TEST_F(BadInput, OfTheConfigurationNamesFileLineAndWhatWouldBeRight) {
   forge_.configure("[jobs]\nmax_turn = 3\n");
