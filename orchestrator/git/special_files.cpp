@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxEntries = 5'000'000;
+constexpr std::size_t kMaxSourceEntries = 5'000'000;
 constexpr std::size_t kMaxPointerBytes = 1 << 20;
 // Below the git directory libgit2 reads these; what else lies there (large files, submodules, sockets of helpers) is nothing to it.
 constexpr const char* kReadFolders[] = {"objects", "refs", "logs", "info"};
@@ -204,7 +204,7 @@ class SourceCheck {
 
   void count() {
     stop_.check();
-    if (++entries_ > kMaxEntries)
+    if (++entries_ > kMaxSourceEntries)
       throw public_failure(ErrorCode::invalid_argument, "the repository has too many files").in_field("repository");
   }
 
