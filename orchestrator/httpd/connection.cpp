@@ -26,20 +26,39 @@ std::size_t Census::size() { return counts_->lock()->all; }
 
 bool WorkQueue::push(std::unique_ptr<Connection>& connection) {
   auto state = state_.lock();
-  if (state->waiting.size() >= most_) return false;
-  state->waiting.push_back(std::move(connection));
-  state.notify_all();
+  if (state->idle.empty()) {
+    if (state->waiting.size() >= most_) return false;
+    state->waiting.push_back(std::move(connection));
+    return true;
+  }
+  Slot& slot = *state->idle.back();
+  state->idle.pop_back();
+  ++state->serving;
+  ++state->busy;
+  auto handed = slot.lock();
+  *handed = std::move(connection);
+  handed.notify_all();
   return true;
 }
 
 std::unique_ptr<Connection> WorkQueue::pop(const std::stop_token& token) {
+  Slot slot;
+  {
+    auto state = state_.lock();
+    if (!state->waiting.empty()) {
+      std::unique_ptr<Connection> next = std::move(state->waiting.front());
+      state->waiting.pop_front();
+      ++state->serving;
+      ++state->busy;
+      return next;
+    }
+    state->idle.push_back(&slot);
+  }
+  slot.lock().wait(token, [](const auto& handed) { return handed != nullptr; });
+  // The slot is out of reach before it dies, also when the end came while something was being handed over.
   auto state = state_.lock();
-  if (!state.wait(token, [](const State& s) { return !s.waiting.empty(); })) return nullptr;
-  std::unique_ptr<Connection> next = std::move(state->waiting.front());
-  state->waiting.pop_front();
-  ++state->serving;
-  ++state->busy;
-  return next;
+  std::erase(state->idle, &slot);
+  return std::move(*slot.lock());
 }
 
 bool WorkQueue::has_free_worker() {

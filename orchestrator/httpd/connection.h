@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "orchestrator/base/fd.h"
 #include "orchestrator/base/guarded.h"
@@ -62,7 +63,7 @@ struct Connection {
   Next then = Next::close;  ///< what becomes of the connection when it is out
 };
 
-/// Requests whose heads are complete, waiting for a worker.
+/// Requests whose heads are complete, waiting for a worker. A request goes to the worker that was idle last, and wakes no other one.
 class WorkQueue {
  public:
   explicit WorkQueue(std::size_t most) : most_(most) {}
@@ -82,7 +83,10 @@ class WorkQueue {
   bool wait_idle(const Stop& stop);
 
  private:
+  /// Where one idle worker is handed its next connection. Locked after `state_`, never before it.
+  using Slot = Guarded<std::unique_ptr<Connection>>;
   struct State {
+    std::vector<Slot*> idle;  ///< of workers in pop(), the last one at the end; empty while anything waits
     std::deque<std::unique_ptr<Connection>> waiting;
     std::size_t serving = 0;
     std::size_t workers = 0;
