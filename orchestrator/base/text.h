@@ -17,6 +17,11 @@ CleanText to_utf8(std::string_view bytes);
 /// NUL counts as a character here.
 bool is_utf8(std::string_view bytes);
 
+/// Text of strangers (agents, tools, repositories) made harmless for whoever reads it in a terminal or a log: control characters other than
+/// line break and tab become ^X, so that no output can move the cursor, set titles or write to the clipboard; what turns the direction of
+/// text becomes '?'. Bad UTF-8 is replaced. Clean text stays as it is.
+std::string harmless(std::string_view text);
+
 /// Head and tail of a text that is too long, cut at line borders where a line fits, never inside a UTF-8 sequence.
 struct HeadTail {
   std::string head;

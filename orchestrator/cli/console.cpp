@@ -32,29 +32,6 @@ std::size_t terminal_width() {
   return std::max<std::size_t>(size.ws_col, kLeastWidth);
 }
 
-/// ESC becomes ^[, as `cat -v` shows it.
-void append_visible(std::string& text, char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  if (byte >= 0x20 && byte != 0x7f) {
-    text += c;
-    return;
-  }
-  text += '^';
-  text += byte == 0x7f ? '?' : static_cast<char>(byte + 0x40);
-}
-
-/// Bytes of a control beyond ASCII at the beginning of `text`; 0 when it begins with none.
-std::size_t bytes_of_hidden_control(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
-  // U+0080 to U+009F: some terminals obey them.
-  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;
-  // U+202A to U+202E and U+2066 to U+2069 turn the text behind them around: a line would show other code than it holds.
-  if (byte(0) != 0xe2) return 0;
-  const bool embedding = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;
-  const bool isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
-  return embedding || isolate ? 3 : 0;
-}
-
 }  // namespace
 
 std::string Paint::wrap(const char* code, std::string_view text) const {
@@ -85,23 +62,6 @@ Console standard_console() {
           .out_paint = {out_terminal && !plain},
           .err_paint = {err_terminal && !plain},
           .width = err_terminal ? terminal_width() : kPlainWidth};
-}
-
-std::string harmless(std::string_view text) {
-  std::string safe;
-  const std::string clean = to_utf8(text).text;
-  for (std::size_t i = 0; i < clean.size(); ++i) {
-    const std::size_t hidden = bytes_of_hidden_control(std::string_view(clean).substr(i));
-    if (clean[i] == '\n' || clean[i] == '\t') {
-      safe += clean[i];
-    } else if (hidden > 0) {
-      safe += "?";
-      i += hidden - 1;
-    } else if (clean[i] != '\r' || i + 1 >= clean.size() || clean[i + 1] != '\n') {
-      append_visible(safe, clean[i]);
-    }
-  }
-  return safe;
 }
 
 std::size_t columns_of(std::string_view text) {

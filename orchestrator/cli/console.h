@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "orchestrator/base/text.h"
+
 namespace forge::cli {
 
 /// Colours, or nothing: NO_COLOR, pipes and files get plain text.
@@ -43,9 +45,6 @@ struct Console {
 /// Looks at this process's descriptors 1 and 2, and at NO_COLOR, TERM and COLUMNS.
 Console standard_console();
 
-/// Text of strangers (agents, tools, repositories) made harmless for a terminal: control characters other than line break and tab
-/// become ^X, so that no output can move the cursor, set titles or write to the clipboard. Bad UTF-8 is replaced.
-std::string harmless(std::string_view text);
 /// `harmless`, on one line, at most `columns` characters, "..." where it was cut; blanks at both ends go.
 std::string one_line(std::string_view text, std::size_t columns);
 /// The same for a line of a program's output, which keeps its indentation.

@@ -33,7 +33,7 @@ Signature signature_of(const CommitSettings& settings) {
 
 std::string as_line(const std::string& text) {
   std::string line;
-  for (const char c : to_utf8(text).text) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  for (const char c : harmless(text)) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   return std::string(trim(line));
 }
 
@@ -165,8 +165,7 @@ std::unique_ptr<CommitBuilder> make_commit_builder(const Base& base, CommitSetti
 std::string commit_text(const CommitBuilder::Message& message) {
   const std::string subject = as_line(message.subject);
   std::string text = (subject.empty() ? "Changes of an agent" : subject) + "\n";
-  std::string body = to_utf8(message.body).text;
-  std::erase(body, '\r');
+  const std::string body = harmless(message.body);
   if (const auto trimmed = trim(body); !trimmed.empty()) text += "\n" + std::string(trimmed) + "\n";
   if (!message.trailers.empty()) text += "\n";
   for (const auto& [key, value] : message.trailers) text += as_line(key) + ": " + as_line(value) + "\n";

@@ -57,7 +57,7 @@ git::CommitBuilder::Result commit_changes(git::RepositoryCache& git, const git::
 }
 
 git::CommitBuilder::Message commit_message(const Job& job, const Run& run, const std::string& summary) {
-  const std::string text(trim(to_utf8(summary).text));
+  const std::string text(trim(harmless(summary)));
   const std::string first = text.empty() ? job.spec.title : std::string(trim(split_lines(text).front()));
   git::CommitBuilder::Message message;
   message.subject = shortened(first, kSubjectBytes);

@@ -87,6 +87,15 @@ TEST_F(Commits, HoldTheConfiguredAuthorAndTheTrailers) {
   EXPECT_EQ(in_mirror(base_, {"log", "-1", "--format=%(trailers:key=Forge-Job,valueonly)", result.commit}), "abc\n");
 }
 
+TEST_F(Commits, HoldNothingThatATerminalObeysInTheirMessage) {
+  add(builder(), "f", "1");
+  const std::string hostile = "a\x1b]8;;http://x\x07 \u009b31m \x7f \u202eb";
+  const auto result =
+      builder().commit({.subject = hostile, .body = "tab\t\r\n" + hostile, .trailers = {{"Model", hostile}}}, "forge/a-1", soon());
+  const std::string shown = "a^[]8;;http://x^G ?31m ^? ?b";
+  EXPECT_EQ(in_mirror(base_, {"log", "-1", "--format=%B", result.commit}), shown + "\n\ntab\t\n" + shown + "\n\nModel: " + shown + "\n");
+}
+
 TEST_F(Commits, AreEmptyWhenNothingChanged) {
   add(builder(), "README", "hello\n");
   add(builder(), "run.sh", "#!/bin/sh\n", true);

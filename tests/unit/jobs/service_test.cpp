@@ -37,6 +37,18 @@ TEST_F(ServiceTest, AFinishedRunIsABranchThatHoldsExactlyTheEdits) {
   EXPECT_EQ(driver_.counts().live(), 0);
 }
 
+TEST_F(ServiceTest, ASummaryThatTerminalsObeyIsACommitMessageThatTheyShow) {
+  start([](const RunContext& context, const std::string&, const Stop& stop) {
+    context.sandbox.write_file("a", "a", stop);
+    return AgentResult{Reason::completed, std::string(40, '\x1b') + "done\nsee \x1b]8;;http://x\x07\u202e", ""};
+  });
+  const Job job = run_to_end(spec());
+  const std::string message = repo_.git({"log", "-1", "--format=%B", job.last_run->branch});
+  EXPECT_THAT(message, testing::StartsWith("^[^["));
+  EXPECT_LE(message.find('\n'), 72u);
+  EXPECT_THAT(message, HasSubstr("done\nsee ^[]8;;http://x^G?\n"));
+}
+
 TEST_F(ServiceTest, EveryStateOfARunIsInItsTraceInOrder) {
   start(writes("a.txt", "a\n"));
   const Job job = run_to_end(spec());
