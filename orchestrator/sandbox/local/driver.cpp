@@ -1,5 +1,6 @@
 #include "orchestrator/sandbox/local/driver.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -130,14 +131,7 @@ void LocalDriver::need_usable(const Stop& stop) {
   std::optional<CapabilityReport> report = *report_.lock();
   if (!report) report = probe(stop);
   if (report->usable) return;
-  std::string text = "this machine cannot enforce the sandbox";
-  std::string remedy;
-  for (const Capability& row : report->rows) {
-    if (row.available || !row.required) continue;
-    text += "; " + row.name + ": " + row.detail;
-    if (remedy.find(row.remedy) == std::string::npos) remedy += (remedy.empty() ? "" : "; ") + row.remedy;
-  }
-  throw public_failure(ErrorCode::sandbox_unavailable, text + (remedy.empty() ? "" : ". To do: " + remedy));
+  throw public_failure(ErrorCode::sandbox_unavailable, "this machine cannot enforce the sandbox; " + describe_missing(*report));
 }
 
 HostFacts LocalDriver::facts(const Identity& identity) {
@@ -157,12 +151,10 @@ void LocalDriver::describe(Parts& parts, const SandboxSpec& spec) const {
   const std::array<std::string, 3> capped{"memory " + human_bytes(static_cast<std::size_t>(limits.memory_bytes)) + ", no swap",
                                           "processes " + std::to_string(limits.pids),
                                           "cpu " + std::to_string(limits.cpu_millis) + " millicores"};
-  for (const std::string& one : capped) {
-    if (limited()) {
-      parts.enforced.push_back(one + by);
-    } else {
-      parts.unenforced.push_back(one + ": " + limiting_.why_not());
-    }
+  if (limited()) {
+    for (const std::string& one : capped) parts.enforced.push_back(one + by);
+  } else {
+    parts.unenforced.push_back(fmt::format("{}: {}", fmt::join(capped, "; "), limiting_.why_not()));  // all for one reason
   }
   parts.enforced.push_back("disk " + human_bytes(static_cast<std::size_t>(parts.plan.scratch_bytes)) + ", " +
                            std::to_string(limits.upper_inodes) + " files");

@@ -1,5 +1,7 @@
 #include "orchestrator/sandbox/local/probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <system_error>
@@ -97,6 +99,25 @@ CapabilityReport make_report(const std::vector<Finding>& findings, const CgroupL
   const bool limited = layout.complete() && why_no_limits.empty();
   report.usable = isolated && (limited || policy == Policy::degraded);
   return report;
+}
+
+std::string describe_missing(const CapabilityReport& report) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // why, and the names of what is missing for it
+  std::vector<std::string> remedies;
+  for (const Capability& row : report.rows) {
+    if (row.available || !row.required) continue;
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == row.detail; });
+    if (known == reasons.end()) {
+      reasons.emplace_back(row.detail, row.name);
+    } else {
+      known->second += ", " + row.name;
+    }
+    const bool told = std::find(remedies.begin(), remedies.end(), row.remedy) != remedies.end();
+    if (!told && !row.remedy.empty()) remedies.push_back(row.remedy);
+  }
+  std::string text;
+  for (const auto& [why, names] : reasons) text += (text.empty() ? "" : "; ") + names + ": " + why;
+  return remedies.empty() ? text : fmt::format("{}. To do: {}", text, fmt::join(remedies, "; "));
 }
 
 std::vector<Finding> run_probe(const std::string& launcher, const std::string& directory, const Stop& stop) {

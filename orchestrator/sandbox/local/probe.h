@@ -21,6 +21,9 @@ std::vector<Finding> parse_probe(std::string_view text);
 CapabilityReport make_report(const std::vector<Finding>& findings, const CgroupLayout& layout, const std::string& why_no_limits,
                              bool pooled_ids, Policy policy);
 
+/// What of the required rows is missing, why, and what to do about it, on one line: each reason and each remedy once.
+std::string describe_missing(const CapabilityReport& report);
+
 /// Runs the launcher's probe. Throws sandbox_unavailable when it does not run.
 std::vector<Finding> run_probe(const std::string& launcher, const std::string& directory, const Stop& stop);
 
