@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 
 namespace forge::cli {
@@ -19,10 +20,6 @@ std::string state_in_colour(JobState state, const Paint& paint) {
 }
 
 std::string fact(std::string_view name, const std::string& text) { return fmt::format("  {} {}\n", padded(name, 9), text); }
-
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped_digits(count), noun, count == 1 ? "" : "s");
-}
 
 /// The reason is named where it says more than the state.
 std::string headline(const Run& run, const Paint& paint) {
@@ -51,7 +48,7 @@ std::string words(const Run& run) {
   std::string text;
   const auto lines = split_lines(trim(run.summary));
   for (std::size_t i = 0; i < lines.size() && i < kSummaryLines; ++i) text += indented(lines[i]);
-  if (lines.size() > kSummaryLines) text += fmt::format("  ... {} more lines\n", lines.size() - kSummaryLines);
+  if (lines.size() > kSummaryLines) text += fmt::format("  ... {}\n", counted(lines.size() - kSummaryLines, "more line"));
   return text;
 }
 
@@ -71,7 +68,7 @@ std::string facts(const Run& run, const Paint& paint) {
   std::string text;
   if (!run.head_commit.empty()) {
     text += fact("diff",
-                 fmt::format("{}, {} {}", plural(run.diff_stat.files, "file"), paint.green("+" + grouped_digits(run.diff_stat.insertions)),
+                 fmt::format("{}, {} {}", counted(run.diff_stat.files, "file"), paint.green("+" + grouped_digits(run.diff_stat.insertions)),
                              paint.red("-" + grouped_digits(run.diff_stat.deletions))));
     text += fact("branch", branch_line(run, paint));
   }
@@ -116,13 +113,6 @@ std::string pad_left(const std::string& text, std::size_t columns) {
 }  // namespace
 
 std::string short_id(const JobId& id) { return id.str().substr(0, kShortIdLength); }
-
-std::string grouped_digits(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
-  return digits;
-}
 
 std::string age(std::int64_t then_ms, std::int64_t now_ms) {
   constexpr std::int64_t kHour = 60;

@@ -19,7 +19,5 @@ std::string cost_table(const RunCost& cost);
 std::string short_id(const JobId& id);
 /// How long ago: "just now", "5 min", "3 h", "12 d"
 std::string age(std::int64_t then_ms, std::int64_t now_ms);
-/// "12,345"
-std::string grouped_digits(std::int64_t number);
 
 }  // namespace forge::cli

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 
 namespace forge::cli {
@@ -135,12 +136,12 @@ class Lines {
     const std::size_t shown = options_.output_lines == 0 ? all.size() : std::min(all.size(), options_.output_lines);
     const std::size_t left_out = all.size() - shown;
     const std::size_t first = ok ? 0 : left_out;
-    if (left_out > 0 && !ok) add("    " + paint_.dim(fmt::format("| ... {} lines before", left_out)));
+    if (left_out > 0 && !ok) add("    " + paint_.dim(fmt::format("| ... {} before", counted(left_out, "line"))));
     for (std::size_t i = first; i < first + shown; ++i) {
       const std::string line = fitted(all[i], options_.width - 6);
       add("    " + paint_.dim(line.empty() ? "|" : "| " + line));
     }
-    if (left_out > 0 && ok) add("    " + paint_.dim(fmt::format("| ... {} more lines", left_out)));
+    if (left_out > 0 && ok) add("    " + paint_.dim(fmt::format("| ... {}", counted(left_out, "more line"))));
   }
 
   void words(const std::string& said, bool dim) {
@@ -149,7 +150,7 @@ class Lines {
       const std::string clean = harmless(all[i]);
       add(clean.empty() ? "" : "  " + (dim ? paint_.dim(clean) : clean));
     }
-    if (all.size() > kWordLines) add("  " + paint_.dim(fmt::format("... {} more lines", all.size() - kWordLines)));
+    if (all.size() > kWordLines) add("  " + paint_.dim("... " + counted(all.size() - kWordLines, "more line")));
   }
 
   void state() {

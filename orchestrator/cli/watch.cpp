@@ -8,6 +8,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/cli/exit_code.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/live_line.h"
@@ -84,7 +85,7 @@ Run follow_with_progress(Context& context, Connection& connection, const JobId& 
 void finish_others(Context& context, Connection& connection) {
   EngineHandle* own = connection.own->get();
   if (own == nullptr || own->live_runs() == 0) return;
-  context.console.note(fmt::format("waiting for {} more run(s) that this process works on; Ctrl-C interrupts them", own->live_runs()));
+  context.console.note(fmt::format("waiting for {} that this process works on; Ctrl-C interrupts", counted(own->live_runs(), "more run")));
   try {
     own->drain(context.stop);
   } catch (const Error& e) {

@@ -1,5 +1,6 @@
 #include "orchestrator/git/commit_builder.h"
 
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/git/base_tree.h"
 #include "orchestrator/git/findings.h"
@@ -79,7 +80,7 @@ class BaseCommitBuilder final : public CommitBuilder {
     done_ = true;
     stop.check();
     if (ignored_count_ > 0)
-      findings_.add("ignored", first_ignored_, std::to_string(ignored_count_) + " new files match the base's .gitignore and are left out");
+      findings_.add("ignored", first_ignored_, counted(ignored_count_, "new file") + " left out: the base's .gitignore matches");
     std::vector<git_oid> trees;
     const git_oid tree = edit_.write(stage_.repository(), tree_.root(), findings_, trees);
     Result result{.commit = "", .tree = hex_of(tree), .findings = findings_.all()};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/jobs/commands.h"
 #include "orchestrator/jobs/tree_commit.h"
@@ -82,8 +83,8 @@ class Attempt {
     trace_.append(trace::Git{"fetch", (base_.ref.empty() ? "commit" : base_.ref) + " at " + base_.commit, since(started)});
     progress_.learned({.base_ref = base_.ref, .base_commit = base_.commit});
     if (base_.uncommitted_files > 0)
-      trace_.append(trace::Finding{"uncommitted", "",
-                                   "uncommitted changes are not included (" + std::to_string(base_.uncommitted_files) + " files)"});
+      trace_.append(
+          trace::Finding{"uncommitted", "", "uncommitted changes are not included (" + counted(base_.uncommitted_files, "file") + ")"});
   }
 
   void check_out() {
@@ -200,7 +201,7 @@ class Attempt {
       end_.diff_blob = progress_.keep_diff(diff.text);
       trace_.append(trace::Git{
           "diff",
-          std::to_string(diff.stat.files) + " files, +" + std::to_string(diff.stat.insertions) + " -" + std::to_string(diff.stat.deletions),
+          counted(diff.stat.files, "file") + ", +" + std::to_string(diff.stat.insertions) + " -" + std::to_string(diff.stat.deletions),
           since(started)});
     } catch (const Error& e) {
       if (e.code() != ErrorCode::limit_exceeded) throw;

@@ -161,7 +161,7 @@ TEST_F(Run, OfALocalRepositoryPushesExactlyTheEdits) {
   EXPECT_EQ(repo_.git({"status", "--porcelain"}), " M README.md");  // the person's work tree stays as it is
   EXPECT_EQ(repo_.git({"symbolic-ref", "HEAD"}), "refs/heads/main");
   const std::string findings = report.at("findings").dump();
-  EXPECT_THAT(findings, HasSubstr("uncommitted changes are not included (1 files)"));
+  EXPECT_THAT(findings, HasSubstr("uncommitted changes are not included (1 file)"));
   EXPECT_THAT(findings, HasSubstr("build/out"));
   EXPECT_GT(report.at("duration_ms"), 0);
 }

@@ -162,7 +162,7 @@ TEST_F(Verbs, ApplyPutsTheDiffIntoAWorkTree) {
   const std::string job = report.at("job");
   const Said applied = forge_.forge({"apply", job.substr(0, 6)}, "", repo_.path() / "src");
   EXPECT_EQ(applied.status(), 0) << applied.err;
-  EXPECT_EQ(applied.out, "applied to " + repo_.str() + ": 3 file(s), +2 -3; not committed\n");
+  EXPECT_EQ(applied.out, "applied to " + repo_.str() + ": 3 files, +2 -3; not committed\n");
   EXPECT_EQ(repo_.git({"status", "--porcelain"}), " D data/table.csv\n M src/main.py\n?? new");
   EXPECT_EQ(repo_.head(), repo_.base());
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/process.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/cli/connection.h"
@@ -102,7 +103,7 @@ int apply(Context& context, const ApplyOptions& options) {
   if (!applied.exit.ok()) refuse(git, top, applied);
   const DiffStat stat = connection.client.run(id, run, context.stop).diff_stat;
   context.console.print(
-      fmt::format("applied to {}: {} file(s), +{} -{}; not committed\n", top, stat.files, stat.insertions, stat.deletions));
+      fmt::format("applied to {}: {}, +{} -{}; not committed\n", top, counted(stat.files, "file"), stat.insertions, stat.deletions));
   return 0;
 }
 

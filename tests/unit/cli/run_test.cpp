@@ -195,7 +195,7 @@ TEST_F(CliTest, RunWaitsForOtherRunsOfThisProcess) {
   services.other_runs = 2;
   EXPECT_EQ(run({"run", "--task", "t"}), 0);
   EXPECT_TRUE(services.drained);
-  EXPECT_THAT(err, HasSubstr("waiting for 2 more run(s) that this process works on"));
+  EXPECT_THAT(err, HasSubstr("waiting for 2 more runs that this process works on"));
 }
 
 TEST_F(CliTest, RunTakesUpALostConnection) {

@@ -165,7 +165,7 @@ TEST_F(ApplyTest, ApplyPutsTheDiffIntoTheWorkTree) {
   EXPECT_EQ(run({"apply", kJobId, "--repo", repo.str()}), 0);
   EXPECT_EQ(content("dir/a.txt"), "one\n2\nthree\n");
   EXPECT_EQ(content("new.bin"), std::string("\0\1\2", 3));
-  EXPECT_THAT(out, HasSubstr("2 file(s), +1234 -5; not committed"));
+  EXPECT_THAT(out, HasSubstr("2 files, +1234 -5; not committed"));
 }
 
 TEST_F(ApplyTest, ApplyWorksFromAFolderInside) {

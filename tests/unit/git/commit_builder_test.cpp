@@ -274,7 +274,7 @@ TEST_F(Commits, LeaveOutWhatTheBaseIgnoresAndKeepWhatItTracks) {
   const auto result = done();
   EXPECT_EQ(changed(result), "M\t.gitignore\nA\tkeep.o\nA\tnew/.gitignore\nA\tnew/seen\nA\tother/build/x\nM\ttracked.o");
   ASSERT_EQ(kinds(result.findings), std::vector<std::string>{"ignored"});
-  EXPECT_EQ(result.findings[0].message, "4 new files match the base's .gitignore and are left out");
+  EXPECT_EQ(result.findings[0].message, "4 new files left out: the base's .gitignore matches");
   EXPECT_EQ(result.findings[0].path, "a.o");
 }
 

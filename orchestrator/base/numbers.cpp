@@ -1,0 +1,12 @@
+#include "orchestrator/base/numbers.h"
+
+namespace forge {
+
+std::string grouped_digits(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+}  // namespace forge
