@@ -21,6 +21,15 @@ std::string backup_path(const std::string& directory, const Database& database, 
   return directory + "/backups/" + name + "-v" + std::to_string(version) + "-" + std::to_string(now_ms) + ".db";
 }
 
+/// Events belong to jobs: forge.db is made first and never goes alone, unless it was lost. A new one in its place would look as if nothing
+/// had ever been done here.
+void refuse_lost_jobs(const SchemaState& main, const SchemaState& trace, const std::string& directory) {
+  if (main.version > 0 || trace.version == 0) return;
+  throw public_failure(ErrorCode::corrupt, main_path(directory) + " is empty or new, but " + trace_path(directory) +
+                                               " holds the events of earlier jobs: forge.db was lost")
+      .with_hint("put a copy of forge.db back (older ones are in " + directory + "/backups), or move trace.db away to begin anew");
+}
+
 void bring_up_to_date(Database& database, std::span<const Migration> known, const std::string& directory, const Clock& clock, Log& log) {
   const SchemaState state = check_schema(database, known);
   if (state.version == state.known) return;
@@ -52,8 +61,8 @@ OpenFiles open_files(const std::string& directory, std::span<const Migration> ma
   OpenFiles files{.main = std::make_unique<Database>(main_path(directory), Access::read_write, Durability::full),
                   .trace = std::make_unique<Database>(trace_path(directory), Access::read_write, Durability::normal)};
   for (Database* database : {files.main.get(), files.trace.get()}) check_structure(*database);
-  check_schema(*files.main, main_known);
-  check_schema(*files.trace, trace_known);
+  const SchemaState main_state = check_schema(*files.main, main_known);
+  refuse_lost_jobs(main_state, check_schema(*files.trace, trace_known), directory);
   bring_up_to_date(*files.main, main_known, directory, clock, log);
   bring_up_to_date(*files.trace, trace_known, directory, clock, log);
   return files;

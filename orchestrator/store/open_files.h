@@ -21,7 +21,7 @@ struct OpenFiles {
 };
 
 /// Makes the directory and both files when they are missing, checks them, and migrates older ones, with a copy of each in backups/.
-/// Nothing is changed when one of them is newer or damaged. Throws corrupt, unsupported.
+/// Nothing is changed when one of them is newer or damaged, or when forge.db is empty and trace.db is not. Throws corrupt, unsupported.
 OpenFiles open_files(const std::string& directory, std::span<const Migration> main_known, std::span<const Migration> trace_known,
                      const Clock& clock, Log& log);
 

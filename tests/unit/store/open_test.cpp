@@ -117,6 +117,24 @@ TEST_F(OpenStore, GoesOnWithoutALostTraceFile) {
   EXPECT_THAT(seqs, testing::ElementsAre(1, 3, 4));  // 2 is lost for ever and is not waited for
 }
 
+TEST_F(OpenStore, RefusesALostMainFileBesideATraceFile) {
+  const auto make_job = [&] { return open()->insert_job({.repository = "r", .base = {}, .task = "t"}, "anna", true); };
+  make_job();
+  const std::string trace = test::read_file(directory_ + "/trace.db");
+  for (const bool emptied : {true, false}) {
+    fs::remove(directory_ + "/forge.db");
+    if (emptied) test::write_file(directory_ + "/forge.db", "");
+    for (int attempt = 0; attempt < 2; ++attempt) {  // the first must not make what the second takes for a database
+      const std::string error = error_of([&] { open(); });
+      EXPECT_THAT(error, StartsWith("corrupt: "));
+      EXPECT_THAT(error, HasSubstr("forge.db was lost"));
+    }
+  }
+  EXPECT_EQ(test::read_file(directory_ + "/trace.db"), trace);
+  fs::remove(directory_ + "/trace.db");
+  EXPECT_NO_THROW(make_job());
+}
+
 TEST_F(OpenStore, HoldsExactlyTheStatesOfTheDomain) {
   open().reset();
   Database main = database("forge.db");
