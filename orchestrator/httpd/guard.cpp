@@ -74,6 +74,14 @@ std::vector<std::string_view> values_of(const RequestHead& head, std::string_vie
   return values;
 }
 
+/// Fields of one value that a handler reads. Were they given twice, a proxy and a handler could each count another one.
+std::optional<Refusal> refuse_second_values(const RequestHead& head) {
+  constexpr const char* kSingle[] = {"Authorization", "Origin", "Content-Type", "Idempotency-Key", "Last-Event-ID"};
+  for (const char* name : kSingle)
+    if (values_of(head, lower_ascii(name)).size() > 1) return bad("more than one " + std::string(name));
+  return {};
+}
+
 /// One comma-separated member, compared without case.
 bool lists(const std::vector<std::string_view>& values, std::string_view member) {
   for (const std::string_view value : values)
@@ -158,6 +166,7 @@ std::variant<RequestHead, Refusal> parse_head(std::string_view head_text, const 
   std::string_view rest = head_text;
   if (auto refusal = read_request_line(take_line(rest), head)) return *refusal;
   if (auto refusal = read_fields(rest, limits, head)) return *refusal;
+  if (auto refusal = refuse_second_values(head)) return *refusal;
   if (auto refusal = read_connection(head)) return *refusal;
   if (auto refusal = read_length(head)) return *refusal;
   return head;

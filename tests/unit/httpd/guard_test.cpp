@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "orchestrator/base/text.h"
+
 namespace forge::httpd {
 namespace {
 
@@ -83,6 +85,15 @@ TEST(Guard, WantsExactlyOneHost) {
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 400);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), 400);
   EXPECT_EQ(status_of("GET / HTTP/1.0\r\n\r\n"), 400);
+}
+
+TEST(Guard, RefusesASecondValueWhereOneCounts) {
+  for (const std::string name : {"Authorization", "Origin", "Content-Type", "Idempotency-Key", "Last-Event-ID"}) {
+    EXPECT_EQ(with_fields("Content-Length: 0\r\n" + name + ": a\r\n"), 200) << name;
+    EXPECT_EQ(with_fields("Content-Length: 0\r\n" + name + ": a\r\n" + lower_ascii(name) + ": a\r\n"), 400) << name;
+    EXPECT_EQ(with_fields(name + ": a\r\nAccept: x\r\n" + name + ": b\r\n", "GET"), 400) << name;
+  }
+  EXPECT_EQ(with_fields("Accept: a\r\nAccept: b\r\nCookie: a=1\r\nCookie: b=1\r\n", "GET"), 200);
 }
 
 TEST(Guard, RefusesControlCharacters) {
