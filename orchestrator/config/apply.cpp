@@ -101,7 +101,9 @@ class Assign {
     // Nine digits are what nano-dollars can hold; a shorter number is printed with zeros, which mean nothing.
     if (const auto* number = std::get_if<double>(&setting_.value)) text = fmt::format("{:.9f}", *number);
     try {
-      *into = parse_usd(text, key_.name);
+      const std::int64_t amount = parse_usd(text, key_.name);
+      if (amount < key_.least) return false;
+      *into = amount;
       return true;
     } catch (const Error& e) {
       if (e.code() != ErrorCode::invalid_argument) throw;

@@ -85,7 +85,8 @@ std::string Key::expected() const {
   if (std::holds_alternative<bool*>(where)) return "true or false";
   if (std::holds_alternative<std::int64_t*>(where)) return fmt::format("an integer from {} to {}", least, most);
   if (std::holds_alternative<double*>(where)) return fmt::format("a number above {}, at most {}", least, most);
-  if (std::holds_alternative<std::optional<std::int64_t>*>(where)) return "an amount in dollars such as 1.5";
+  if (std::holds_alternative<std::optional<std::int64_t>*>(where))
+    return least > 0 ? "an amount in dollars above 0 such as 1.5 (leave it out for no limit)" : "an amount in dollars such as 1.5";
   if (std::holds_alternative<std::map<std::string, std::string>*>(where)) return "a table of texts";
   if (std::holds_alternative<std::vector<std::string>*>(where))
     return format ? fmt::format("a list, each of it {}", format->expected) : std::string("a list of texts");

@@ -24,6 +24,13 @@ Slot choice(Enum& member) {
 /// A switch or an amount of dollars: the type says it all.
 Key plain(const char* name, const char* doc, Where slot) { return {.name = name, .doc = doc, .slot = std::move(slot)}; }
 
+/// A limit in dollars. Nothing could be done under one of zero, which looks like "no limit" to whoever writes it.
+Key limit_usd(const char* name, const char* doc, Where slot) {
+  Key key = plain(name, doc, std::move(slot));
+  key.least = 1;  // nano-dollar
+  return key;
+}
+
 /// Ranges are where a typing error is likelier than a wish.
 Key number(const char* name, std::int64_t least, std::int64_t most, const char* doc, Where slot) {
   return {.name = name, .doc = doc, .slot = std::move(slot), .least = least, .most = most};
@@ -168,9 +175,9 @@ std::vector<Key> gateway_keys() {
 
 std::vector<Key> budget_keys() {
   return {
-      plain("budget.run_usd", "Dollars that one run may cost.", [](C c, E) { return &c.budget.run_nano_usd; }),
-      plain("budget.job_usd", "Dollars that all runs of a job may cost.", [](C c, E) { return &c.budget.job_nano_usd; }),
-      plain("budget.day_usd", "Dollars that all runs of a day (UTC) may cost.", [](C c, E) { return &c.budget.day_nano_usd; }),
+      limit_usd("budget.run_usd", "Dollars that one run may cost.", [](C c, E) { return &c.budget.run_nano_usd; }),
+      limit_usd("budget.job_usd", "Dollars that all runs of a job may cost.", [](C c, E) { return &c.budget.job_nano_usd; }),
+      limit_usd("budget.day_usd", "Dollars that all runs of a day (UTC) may cost.", [](C c, E) { return &c.budget.day_nano_usd; }),
       one_of("budget.unpriced", {"refuse", "allow"}, "What a budget does with a model that has no price: refuse it, or allow it uncounted.",
              [](C c, E) { return choice(c.budget.unpriced); }),
   };
