@@ -17,7 +17,7 @@ void RunTrace::append(TraceData data, std::optional<int> turn) {
     const std::string place = finding->path.empty() ? "" : to_utf8(finding->path).text + ": ";
     if (findings->size() < kKeptFindings) findings->push_back(finding->kind + ": " + place + finding->message);
   }
-  store_.append_event(run_, data, turn);
+  storing([&] { store_.append_event(run_, data, turn); });
 }
 
 std::vector<std::string> RunTrace::findings() { return *findings_.lock(); }

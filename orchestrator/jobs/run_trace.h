@@ -1,9 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "orchestrator/base/error.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/domain/trace.h"
 #include "orchestrator/jobs/run_stop.h"
@@ -22,6 +25,18 @@ class RunTrace final : public TraceSink {
   void append(TraceData data, std::optional<int> turn = {}) override;
   void alive() override { activity_.touch(); }
   Activity& activity() { return activity_; }
+  /// Runs `write`, a write of this run to the store, and remembers when the store could not take it.
+  template <typename Write>
+  decltype(auto) storing(Write&& write) {
+    try {
+      return std::forward<Write>(write)();
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::unavailable || e.code() == ErrorCode::busy || e.code() == ErrorCode::corrupt) store_failed_ = true;
+      throw;
+    }
+  }
+  /// A full disk shows wherever something is stored: what fails on the way up then is neither the sandbox's doing nor the agent's.
+  bool store_failed() const { return store_failed_; }
   /// "kind: path: message", in the order they were found.
   std::vector<std::string> findings();
 
@@ -30,6 +45,7 @@ class RunTrace final : public TraceSink {
   const RunId run_;
   Activity& activity_;
   Guarded<std::vector<std::string>> findings_;
+  std::atomic<bool> store_failed_ = false;
 };
 
 }  // namespace forge::jobs

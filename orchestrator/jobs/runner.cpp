@@ -65,9 +65,18 @@ class Attempt {
       end_.error = explain(*why);
       return;
     }
+    if (blame_store()) return;
     const bool lost = reason == Reason::agent_crash && e.code() == ErrorCode::unavailable;  // models report theirs as a result
     end_.reason = lost ? Reason::sandbox_lost : reason;
     end_.error = told(e, what);
+  }
+
+  /// True when the run ends because what it did could not be stored.
+  bool blame_store() {
+    if (!trace_.store_failed()) return false;
+    end_.reason = Reason::interrupted;
+    end_.error = "the server could not write its data directory; is the disk full? Its log has the details";
+    return true;
   }
 
   bool prepare() {
@@ -132,7 +141,10 @@ class Attempt {
       if (!result.summary.empty()) end_.summary = to_utf8(result.summary).text;
       end_.reason = result.reason;
       end_.error = result.error;
-      if (result.reason != Reason::completed) return;
+      if (result.reason != Reason::completed) {
+        blame_store();  // an agent may take it for a failure of its model
+        return;
+      }
       const auto verdict = run_verify(job_.spec.verify, round, *sandbox_, trace_, stop_);
       end_.verify = verdict.results;
       if (verdict.feedback.empty()) return;

@@ -13,20 +13,25 @@ namespace {
 /// Writes what the runner tells, always under the run's lease.
 class StoredProgress final : public RunProgress {
  public:
-  StoredProgress(store::Store& store, const store::Lease& lease) : store_(store), lease_(lease) {}
+  StoredProgress(store::Store& store, const store::Lease& lease, RunTrace& trace) : store_(store), lease_(lease), trace_(trace) {}
 
   void enter(JobState phase) override {
-    if (!store_.move_run(lease_, state_, phase)) throw Error(ErrorCode::cancelled, "the lease of the run is void");
+    if (!trace_.storing([&] { return store_.move_run(lease_, state_, phase); }))
+      throw Error(ErrorCode::cancelled, "the lease of the run is void");
     state_ = phase;
   }
   void learned(const store::RunUpdate& update) override {
-    if (!store_.update_run(lease_, update)) throw Error(ErrorCode::cancelled, "the lease of the run is void");
+    if (!trace_.storing([&] { return store_.update_run(lease_, update); }))
+      throw Error(ErrorCode::cancelled, "the lease of the run is void");
   }
-  std::string keep_diff(const std::string& text) override { return store_.put_blob(text); }
+  std::string keep_diff(const std::string& text) override {
+    return trace_.storing([&] { return store_.put_blob(text); });
+  }
 
  private:
   store::Store& store_;
   const store::Lease& lease_;
+  RunTrace& trace_;
   JobState state_ = JobState::leased;
 };
 
@@ -131,7 +136,7 @@ class JobService final : public Service {
 
   store::RunEnd perform(const Job& job, Run run, LiveRun& live) {
     RunTrace trace(parts_.store, run.id, live.activity);
-    StoredProgress progress(parts_.store, live.lease);
+    StoredProgress progress(parts_.store, live.lease, trace);
     run.branch = branch_name(job.id, run.number);
     progress.learned({.branch = run.branch, .started_ms = parts_.clock.now_ms()});
     const RunTools tools{parts_.git,

@@ -84,15 +84,20 @@ std::string Blobs::put(std::string_view data) const {
   std::string id = crypto::sha256_hex(data);
   const std::string path = path_of(id);
   if (is_stored(path, data.size())) return id;
-  const std::string folder = directory_ + "/" + id.substr(0, 2);
-  const bool new_folder = !std::filesystem::exists(folder);
-  make_private_directory(folder);
-  UnfinishedFile file(directory_ + std::string(kUnfinished) + "/" + crypto::random_token(16));
-  file.write(data);
-  file.move_to(path);
-  // Without these the name could be missing after a power cut although the row that names it is there.
-  sync_directory(folder);
-  if (new_folder) sync_directory(directory_);
+  try {
+    const std::string folder = directory_ + "/" + id.substr(0, 2);
+    const bool new_folder = !std::filesystem::exists(folder);
+    make_private_directory(folder);
+    UnfinishedFile file(directory_ + std::string(kUnfinished) + "/" + crypto::random_token(16));
+    file.write(data);
+    file.move_to(path);
+    // Without these the name could be missing after a power cut although the row that names it is there.
+    sync_directory(folder);
+    if (new_folder) sync_directory(directory_);
+  } catch (const Error& e) {
+    // As the database says it. The code of "no space left" is limit_exceeded, which here means data that is too large.
+    throw Error(ErrorCode::unavailable, e.what());
+  }
   return id;
 }
 

@@ -15,7 +15,7 @@ class Blobs {
   /// Makes the directory when there is none and removes what a dead process left half written.
   explicit Blobs(std::string directory);
 
-  /// The id: 64 lower-case hex digits. Durable when it returns. Throws limit_exceeded over kMaxBytes.
+  /// The id: 64 lower-case hex digits. Durable when it returns. Throws limit_exceeded over kMaxBytes, unavailable (disk full, I/O).
   std::string put(std::string_view data) const;
   /// Throws not_found; corrupt when the content is not the one that the id names.
   std::string get(const std::string& id) const;

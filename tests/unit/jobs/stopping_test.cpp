@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "tests/support/errors.h"
 #include "tests/support/soon.h"
@@ -228,6 +231,54 @@ class NoRoomForEnds {
   }
   sqlite3* database_ = nullptr;
 };
+
+/// While it lives, no file of this process grows, as on a full disk.
+class FullDisk {
+ public:
+  FullDisk() {
+    handler_ = ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST_F(StoppingTest, ADiskThatFillsWhileTheAgentWorksIsNoLostSandbox) {
+  start([](const RunContext& context, const std::string&, const Stop&) {
+    const FullDisk full;
+    context.trace.append(trace::Turn{1});
+    return AgentResult{};
+  });
+  const Job job = run_to_end(spec());
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.last_run->reason, Reason::interrupted);
+  EXPECT_THAT(job.last_run->error, HasSubstr("is the disk full?"));
+}
+
+TEST_F(StoppingTest, AnAgentThatTakesAFullDiskForItsModelsFailureIsCorrected) {
+  start([](const RunContext& context, const std::string&, const Stop&) {
+    const FullDisk full;
+    try {
+      context.trace.append(trace::Turn{1});
+    } catch (const Error&) {
+      return AgentResult{Reason::api_error, "", "the provider does not answer"};
+    }
+    return AgentResult{};
+  });
+  const Job job = run_to_end(spec());
+  EXPECT_EQ(job.last_run->reason, Reason::interrupted);
+  EXPECT_THAT(job.last_run->error, HasSubstr("is the disk full?"));
+}
 
 /// Waits for a run's branch: the last thing before its end.
 bool pushed(const TempRepo& repo) {
