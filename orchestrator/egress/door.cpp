@@ -223,6 +223,7 @@ void Door::note(Passing& passing, const DoorModel& model) {
     record.counted = meter_->count(record.answer.request_id, model.upstream.name, record.answer.usage);
   } else {
     record.counted.model = model.upstream.name;
+    record.counted.cost_nano_usd = 0;  // nothing would say that the model has no known price
     record.answer.stop_reason = "error";
     record.answer.usage_estimated = false;
   }

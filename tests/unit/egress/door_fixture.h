@@ -11,6 +11,7 @@
 #include "orchestrator/egress/gateway.h"
 #include "tests/support/errors.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/kept_log.h"
 #include "tests/support/loopback.h"
 #include "tests/support/model_server.h"
 #include "tests/support/raw_http.h"
@@ -23,20 +24,7 @@ namespace forge::egress {
 // A key that must never be seen inside, nor anywhere but in requests to the provider. Its shape is no known one on purpose.
 inline constexpr const char* kCanary = "canary-7d1f0c9a5e";
 
-/// A log that remembers, as one text.
-class KeptLog final : public Log {
- public:
-  void write(LogLevel, std::string_view message, std::initializer_list<LogField> fields) override {
-    auto text = text_.lock();
-    text->append(message);
-    for (const LogField& field : fields) text->append(" ").append(field.text);
-    text->append("\n");
-  }
-  std::string text() { return *text_.lock(); }
-
- private:
-  Guarded<std::string> text_;
-};
+using test::KeptLog;
 
 /// A gateway over a real store, two providers of one scripted server, and a door on loopback.
 class DoorTest : public testing::Test {

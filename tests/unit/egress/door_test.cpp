@@ -200,6 +200,7 @@ TEST_F(DoorTest, PassesErrorsOnThatMayGetBetter) {
   close();
   ASSERT_THAT(trace_.of<trace::Model>(), SizeIs(2));
   EXPECT_EQ(trace_.of<trace::Model>()[0].status, 429);
+  EXPECT_EQ(trace_.of<trace::Model>()[0].cost_nano_usd, 0) << "an error costs nothing: that is no unknown price";
   EXPECT_EQ(trace_.of<trace::Model>()[0].stop_reason, "error");
   EXPECT_EQ(store_->usage_of_run(run_.id).at(0).requests, 1) << "an error has no usage row";
 }
