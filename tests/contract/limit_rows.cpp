@@ -24,6 +24,7 @@ void cancel(Agent agent) {
   Stage stage(agent, json::array({does({tools.write("kept", "kept\n")}), does({tools.shell(blocks(name))}), says("never")}));
   const std::string job = stage.start(stage.spec());
   functional::wait_for_process(name);
+  EXPECT_FALSE(stage.processes().empty()) << "the look after the end would see nothing";
   stage.cancel(job);
   const Ended ended = stage.ended(job);
   expect_stopped(ended, Reason::cancelled);

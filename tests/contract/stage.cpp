@@ -11,6 +11,7 @@
 #include "adapters/pi/pi.h"
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/ids.h"
 #include "orchestrator/base/redactor.h"
 #include "orchestrator/egress/gateway.h"
 #include "orchestrator/git/repository_cache.h"
@@ -146,9 +147,26 @@ Stage::Stage(Agent agent, const json& script)
 }
 
 Stage::~Stage() {
+  const auto instances = this->instances();
   parts_.reset();
+  for (const auto& id : instances) EXPECT_THAT(functional::cgroups_with("forge-" + id), IsEmpty());
+  EXPECT_THAT(this->instances(), IsEmpty());
   EXPECT_EQ(repo_.head(), base_) << "the user's own branch has moved";
   EXPECT_EQ(repo_.git({"status", "--porcelain"}), "");
+}
+
+std::vector<std::string> Stage::instances() const {
+  std::vector<std::string> ids;
+  for (const auto& entry : fs::directory_iterator(data_ / "run"))
+    if (is_id_text(entry.path().filename().string())) ids.push_back(entry.path().filename().string());
+  return ids;
+}
+
+std::vector<std::string> Stage::processes() const {
+  auto found = functional::processes_with(mark_);
+  for (const auto& id : instances())
+    for (const auto& one : functional::processes_with("forge-" + id)) found.push_back(one);
+  return found;
 }
 
 JobSpec Stage::spec() const {
@@ -178,7 +196,7 @@ Ended Stage::ended(const std::string& job) {
   check_end(ended);
   check_calls(ended);
   check_cost(ended);
-  check_remains(ended);
+  check_remains();
   check_key(ended.events);
   return ended;
 }
@@ -244,15 +262,9 @@ void Stage::check_cost(const Ended& ended) const {
   for (const auto& request : model_.requests()) EXPECT_EQ(request.header("x-api-key"), kCanary);
 }
 
-void Stage::check_remains(const Ended& ended) const {
-  EXPECT_THAT(functional::processes_with(mark_), IsEmpty());
+void Stage::check_remains() const {
+  EXPECT_THAT(processes(), IsEmpty());
   EXPECT_THAT(functional::mounts_with(data_.str()), IsEmpty());
-  for (const json& told : ended.of("sandbox")) {
-    const std::string id = told.at("id");
-    EXPECT_THAT(functional::processes_with("forge-" + id), IsEmpty());
-    EXPECT_THAT(functional::cgroups_with("forge-" + id), IsEmpty());
-    EXPECT_FALSE(fs::exists(data_ / "run" / id));
-  }
 }
 
 void Stage::check_key(const std::vector<json>& events) {

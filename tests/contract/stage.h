@@ -45,6 +45,8 @@ class Stage {
   std::string start(const JobSpec& spec);  ///< the job's id
   void cancel(const std::string& job);
   Ended ended(const std::string& job);
+  /// What runs now for this stage: those that name its data directory, and those in the cgroups of its driver.
+  std::vector<std::string> processes() const;
 
   /// "A one\nM two": what the run's commit changes against the base.
   std::string changed(const Ended& ended) const;
@@ -60,10 +62,12 @@ class Stage {
  private:
   struct Parts;
   std::vector<json> events(const std::string& job);
+  /// Ids of the driver's folders and cgroups.
+  std::vector<std::string> instances() const;
   void check_end(const Ended& ended) const;
   void check_calls(const Ended& ended) const;
   void check_cost(const Ended& ended) const;
-  void check_remains(const Ended& ended) const;
+  void check_remains() const;
   void check_key(const std::vector<json>& events);
 
   const Agent agent_;
