@@ -109,17 +109,19 @@ void add_secrets(const config::Config& config, Redactor& redactor) {
   redactor.add(config.sandbox.daytona_api_key);
 }
 
-Drivers make_drivers(const config::Config& config, Log& log) {
+std::unique_ptr<sandbox::SandboxDriver> make_driver(const config::Config& config, const std::string& name, Log& log) {
   sandbox::DriverOptions options{.log = log};
   options.run_directory = config.data_dir + "/run";
   options.launcher = program_folder() + "/forge-sandbox";
   options.policy = config.sandbox.policy == config::SandboxPolicy::strict ? sandbox::Policy::strict : sandbox::Policy::degraded;
+  egress::NetworkDriverOptions network;
+  network.deny = egress::HostRules::parse(config.network.deny, "network.deny");
+  return egress::make_network_driver(sandbox::make_driver(name, options), std::move(network), log);
+}
+
+Drivers make_drivers(const config::Config& config, Log& log) {
   Drivers drivers;
-  for (const auto& name : sandbox::driver_names()) {
-    egress::NetworkDriverOptions network;
-    network.deny = egress::HostRules::parse(config.network.deny, "network.deny");
-    drivers[name] = egress::make_network_driver(sandbox::make_driver(name, options), std::move(network), log);
-  }
+  for (const auto& name : sandbox::driver_names()) drivers[name] = make_driver(config, name, log);
   return drivers;
 }
 

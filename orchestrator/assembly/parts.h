@@ -33,7 +33,9 @@ JobSpec job_defaults(const config::Config& config);
 void add_secrets(const config::Config& config, Redactor& redactor);
 
 using Drivers = std::map<std::string, std::unique_ptr<sandbox::SandboxDriver>>;
-/// All drivers by name, each wrapped so that a network policy gets its proxy. `log` must outlive them.
+/// A driver, wrapped so that a network policy gets its proxy. `log` must outlive it.
+std::unique_ptr<sandbox::SandboxDriver> make_driver(const config::Config& config, const std::string& name, Log& log);
+/// All drivers by name.
 Drivers make_drivers(const config::Config& config, Log& log);
 
 }  // namespace forge::assembly

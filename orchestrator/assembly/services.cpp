@@ -14,6 +14,7 @@
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/config/show.h"
+#include "orchestrator/sandbox/drivers.h"
 
 namespace forge::assembly {
 namespace {
@@ -48,6 +49,15 @@ std::optional<DataLock> lock_or_owner(const config::Config& config, const Stop& 
           .with_hint("it hangs or is about to end; `fuser " + config.data_dir + "/lock` names it");
     pause(kRetryConnect, stop);
   }
+}
+
+/// A driver keeps its files in the data directory, which may be read-only or full.
+sandbox::Capability could_not_be_made(const Error& e) {
+  return {.name = "start of the driver",
+          .available = false,
+          .required = true,
+          .detail = e.client_text().empty() ? e.what() : e.client_text(),
+          .remedy = e.hint()};
 }
 
 class OwnEngine final : public cli::EngineHandle {
@@ -105,7 +115,8 @@ cli::SandboxDefaults RealServices::sandbox_defaults() {
 }
 
 Drivers& RealServices::drivers() {
-  if (drivers_.empty()) drivers_ = make_drivers(config_, *log_);
+  for (const auto& name : sandbox::driver_names())
+    if (!drivers_.contains(name)) drivers_[name] = make_driver(config_, name, *log_);
   return drivers_;
 }
 
@@ -126,7 +137,16 @@ sandbox::Template RealServices::template_named(const std::string& name) {
 
 std::vector<sandbox::CapabilityReport> RealServices::probe_drivers(const Stop& stop) {
   std::vector<sandbox::CapabilityReport> reports;
-  for (const auto& [name, driver] : drivers()) reports.push_back(driver->probe(stop));
+  for (const auto& name : sandbox::driver_names()) {
+    try {
+      if (!drivers_.contains(name)) drivers_[name] = make_driver(config_, name, *log_);
+      reports.push_back(drivers_.at(name)->probe(stop));
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out) throw;
+      // A finding like others: who asks what is wrong shall see the rest, too.
+      reports.push_back({.driver = name, .usable = false, .rows = {could_not_be_made(e)}});
+    }
+  }
   return reports;
 }
 

@@ -205,5 +205,22 @@ TEST_F(Verbs, ShowWhatThisMachineAndConfigurationAre) {
   EXPECT_THAT(doctor.out, Not(HasSubstr("sk-never-shown")));
 }
 
+TEST_F(Verbs, ShowADataDirectoryThatCannotBeUsedAmongTheRest) {
+  const auto file = forge_.data().parent_path() / "file";
+  test::write_file(file, "");
+  // Below a file nothing can be made, by root neither.
+  const Said nowhere = forge_.forge({"doctor", "--data-dir", (file / "data").string()});
+  EXPECT_EQ(nowhere.status(), 1) << nowhere.err;
+  EXPECT_THAT(nowhere.out, HasSubstr("Sandbox driver local (not usable"));
+  EXPECT_THAT(nowhere.out, HasSubstr("MISSING data directory"));
+  EXPECT_THAT(nowhere.out, HasSubstr("fix: choose another with --data-dir"));
+  EXPECT_THAT(nowhere.out, HasSubstr("This machine cannot run jobs yet"));
+  test::write_file(forge_.data() / "run", "in the way of the driver's directory");
+  const Said half = forge_.forge({"doctor"});
+  EXPECT_EQ(half.status(), 1) << half.err;
+  EXPECT_THAT(half.out, HasSubstr("MISSING start of the driver"));
+  EXPECT_THAT(half.out, HasSubstr("ok      data directory"));
+}
+
 }  // namespace
 }  // namespace forge::functional
