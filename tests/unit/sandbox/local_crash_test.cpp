@@ -115,8 +115,9 @@ TEST_F(LocalCrash, OfTheLauncherEndsItsSandboxAndTheDriverSaysSo) {
   // The launcher is our child: the one whose command line ends with its name.
   pid_t launcher = 0;
   for (const pid_t pid : processes_with("forge-sandbox")) {
-    if (whole("/proc/" + std::to_string(pid) + "/stat").find(") S " + std::to_string(::getpid()) + " ") != std::string::npos)
-      launcher = pid;
+    const std::string stat = whole("/proc/" + std::to_string(pid) + "/stat");  // "PID (NAME) STATE PARENT ..."
+    const auto name_end = stat.rfind(')');
+    if (name_end != std::string::npos && stat.find(" " + std::to_string(::getpid()) + " ", name_end) == name_end + 3) launcher = pid;
   }
   ASSERT_GT(launcher, 1);
   ASSERT_EQ(::kill(launcher, SIGKILL), 0);
