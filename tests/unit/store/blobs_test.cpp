@@ -41,19 +41,19 @@ class BlobFiles : public testing::Test {
   test::TempDir directory_;
   std::string path_ = directory_.str() + "/blobs";
   Blobs blobs_{path_};
-
-  TEST_F(BlobFiles, ThatFindNoRoomAreNotTooLarge) {
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    const auto handler = ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
-    const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
-    const std::string error = error_of([&] { blobs_.put("data"); });
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    ::signal(SIGXFSZ, handler);
-    EXPECT_THAT(error, StartsWith("unavailable: "));
-  }
 };
+
+TEST_F(BlobFiles, ThatFindNoRoomAreNotTooLarge) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const std::string error = error_of([&] { blobs_.put("data"); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_THAT(error, StartsWith("unavailable: "));
+}
 
 TEST_F(BlobFiles, ArePrivate) {
   const fs::path file = file_of(blobs_.put("data"));
