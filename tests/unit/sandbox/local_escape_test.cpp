@@ -244,7 +244,10 @@ TEST_F(LocalEscape, AbstractSocketsOfTheHostAreOutOfReach) {
 TEST_F(LocalEscape, NeighboursNeitherSeeNorSignalEachOther) {
   const auto one = acquire();
   const auto two = acquire(spec_with());
-  ASSERT_EQ(output(*one, "sleep infinity >/dev/null 2>&1 & echo secret > /tmp/secret; echo up"), "up\n");
+  ASSERT_EQ(
+      output(*one,
+             "sleep infinity >/dev/null 2>&1 & echo secret > /tmp/secret; until [ $(cat /proc/$!/comm) = sleep ]; do :; done; echo up"),
+      "up\n");
   EXPECT_EQ(output(*two, "ps -e -o comm= | grep -c sleep || true"), "0\n");
   EXPECT_EQ(output(*two, "ls /tmp"), "");
   attack(*two, {"kill-everybody"});
