@@ -22,6 +22,7 @@ namespace forge::sandbox {
 inline constexpr std::string_view kWorkspace = "/workspace";
 inline constexpr std::string_view kHome = "/home/agent";
 inline constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
+inline constexpr std::string_view kFilesFolder = "/opt/forge/";  ///< where a spec's read-only files stand
 inline constexpr int kProxyPort = 3128;
 inline constexpr int kModelPort = 8080;
 
@@ -40,10 +41,17 @@ struct TreeSource {
   std::string directory;
 };
 
+/// One file of the host that is seen inside, read-only, at a path of its own: a program that no template holds.
+struct ReadOnlyFile {
+  std::string target;  ///< inside, below kFilesFolder
+  std::string source;  ///< absolute, on the host: a regular file that its owner alone may write
+};
+
 struct SandboxSpec {
   std::string scope;  ///< "forge-job:<job>", "cli:<id>": who holds it, for logs and the sweep
   Template contents;
   std::optional<TreeSource> tree;   ///< nothing: an empty /workspace
+  std::vector<ReadOnlyFile> files;  ///< programs of the adapter
   NetworkPolicy network;            ///< what may be reached through the proxy, for the driver that egress wraps around a plain one
   TraceSink* trace = nullptr;       ///< hears network decisions; may be null; outlives the sandbox
   std::vector<int> listener_ports;  ///< sockets made on 127.0.0.1 inside and passed out (kProxyPort, kModelPort)

@@ -142,6 +142,8 @@ void DummySandbox::open_listeners() {
 SpawnOptions DummySandbox::spawn_options(const CommandSpec& command) const {
   SpawnOptions options;
   for (const std::string& word : command.argv) options.argv.push_back(inward(word));
+  for (const auto& file : spec_.files)
+    if (file.target == options.argv.at(0)) options.argv.at(0) = file.source;
   options.argv.at(0) = find_program(options.argv.at(0));
   options.cwd = host_path(command.cwd);
   std::map<std::string, std::string> env{

@@ -33,7 +33,8 @@ struct DummyCounts {
 };
 
 /// A sandbox that confines nothing: real processes of the caller's user in a temporary directory. /workspace, /home/agent and /tmp in
-/// arguments, paths and environment become directories below it, and its paths in the output become these names again.
+/// arguments, paths and environment become directories below it, and its paths in the output become these names again. A read-only file of
+/// the spec is run where it lies.
 class DummySandbox final : public sandbox::Sandbox {
  public:
   explicit DummySandbox(sandbox::SandboxSpec spec = {});

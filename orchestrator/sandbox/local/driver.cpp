@@ -35,6 +35,14 @@ std::string launcher_of(const DriverOptions& options) {
   return (fs::read_symlink("/proc/self/exe", error).parent_path() / "forge-sandbox").string();
 }
 
+/// A directory would show what lies below it, a device would be a door.
+void need_regular(const ReadOnlyFile& file) {
+  std::error_code error;
+  if (fs::is_regular_file(fs::symlink_status(file.source, error))) return;
+  throw public_failure(ErrorCode::sandbox_config,
+                       "'" + file.source + "' is not a regular file, so that it cannot be shown at " + file.target);
+}
+
 /// How / looks beside /usr on this host: merged directories are links, others are bound.
 std::vector<std::pair<std::string, std::string>> root_entries() {
   std::vector<std::pair<std::string, std::string>> entries;
@@ -186,6 +194,7 @@ Launched LocalDriver::launch_with_tree(Parts& parts, const Stop& stop) {
 std::unique_ptr<Sandbox> LocalDriver::acquire(const SandboxSpec& spec, const Stop& stop) {
   stop.check();
   need_usable(stop);
+  for (const ReadOnlyFile& file : spec.files) need_regular(file);
   return doing("making a sandbox for " + spec.scope, [&] {
     // Before everything that can fail, and destroyed after it: launch() ends its launcher, and with it whatever ran, before it throws.
     Parts parts{.holding = std::make_unique<Holding>(groups_, identities_, options_.log)};

@@ -22,6 +22,17 @@ void check_range(const char* what, std::int64_t value, std::int64_t least, std::
                                                       "; it must be from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// One name below the folder, so that no file can cover anything else, and no link of the template can lead it elsewhere.
+void check(const ReadOnlyFile& file) {
+  const std::string_view name =
+      file.target.starts_with(kFilesFolder) ? std::string_view(file.target).substr(kFilesFolder.size()) : std::string_view();
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos)
+    throw public_failure(ErrorCode::sandbox_config,
+                         "a read-only file must stand right below " + std::string(kFilesFolder) + ", not at '" + file.target + "'");
+  if (!file.source.starts_with('/'))
+    throw public_failure(ErrorCode::sandbox_config, "the source of " + file.target + " is no absolute path: '" + file.source + "'");
+}
+
 void check(const SandboxSpec& spec) {
   const Template& contents = spec.contents;
   if (contents.kind != "host")
@@ -35,6 +46,7 @@ void check(const SandboxSpec& spec) {
   check_range("upper_inodes", limits.upper_inodes, 100, 1LL << 40);
   check_range("open_files", limits.open_files, 16, kMostOpenFiles);
   for (const int port : spec.listener_ports) check_range("listener port", port, 1, 65535);
+  for (const ReadOnlyFile& file : spec.files) check(file);
 }
 
 /// Pages of a memory file system count as memory of the job: a full disk has to answer "no space" before the job is killed for it.
@@ -111,6 +123,8 @@ Plan make_plan(const SandboxSpec& spec, const HostFacts& host) {
   add_proc(plan.mounts);
   plan.mounts.push_back({.kind = Kind::scratch, .target = std::string(kHome)});
   plan.mounts.push_back({.kind = spec.tree ? Kind::overlay : Kind::scratch, .target = std::string(kWorkspace)});
+  for (const ReadOnlyFile& file : spec.files)
+    plan.mounts.push_back({.kind = Kind::bind, .target = file.target, .source = file.source, .read_only = true});
   if (spec.tree) plan.tree = spec.tree->directory;
   plan.map_tree = spec.tree && host.identity.pooled;
   plan.limits.open_files = static_cast<std::uint64_t>(limits.open_files);

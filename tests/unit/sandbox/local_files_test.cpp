@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "tests/support/errors.h"
 #include "tests/unit/sandbox/local_fixture.h"
 
@@ -21,6 +23,30 @@ TEST_F(LocalFiles, KeepTheirModeAndLoseTheirOldTail) {
   output(*sandbox, "echo a long old text > f; chmod 751 f; ln -s f link");
   sandbox->write_file("link", "new", soon());
   EXPECT_EQ(output(*sandbox, "cat f; stat -c ' %a' f; readlink link"), "new 751\nf\n");
+}
+
+TEST_F(LocalFiles, OfTheHostThatTheSpecNamesCanBeRunAndNothingElse) {
+  const std::string program = path_of("tool");
+  test::write_file(program, "#!/bin/sh\necho it runs\n");
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  SandboxSpec wanted = spec();
+  wanted.files = {{.target = "/opt/forge/tool", .source = program}};
+  const auto sandbox = acquire(wanted);
+  EXPECT_EQ(output(*sandbox, "/opt/forge/tool; ls /opt/forge"), "it runs\ntool\n");
+  for (const char* attempt : {"echo x > /opt/forge/tool", "rm -f /opt/forge/tool", "mv /opt/forge/tool /tmp/", "chmod 777 /opt/forge/tool",
+                              "touch -d 2001-01-01 /opt/forge/tool", "ln -s x /opt/forge/other", "mkdir /opt/other"})
+    EXPECT_FALSE(shell(*sandbox, attempt).exit.ok()) << attempt;
+  EXPECT_EQ(test::read_file(program), "#!/bin/sh\necho it runs\n");
+}
+
+TEST_F(LocalFiles, OfTheHostMustBeRegular) {
+  const std::string link = path_of("link");
+  std::filesystem::create_symlink("/bin/true", link);
+  for (const std::string& source : {std::string("/etc"), std::string("/dev/null"), link, path_of("missing")}) {
+    SandboxSpec wanted = spec();
+    wanted.files = {{.target = "/opt/forge/x", .source = source}};
+    EXPECT_EQ(code_of([&] { acquire(wanted); }), "sandbox_config") << source;
+  }
 }
 
 TEST_F(LocalFiles, MayBeLarge) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "orchestrator/sandbox/driver.h"
 #include "tests/support/errors.h"
 #include "tests/support/golden.h"
@@ -70,6 +72,29 @@ TEST(Plan, LetsTheSpecReplaceAVariableAndAddOthers) {
   EXPECT_THAT(plan.env, testing::Contains(testing::Pair("TZ", "Asia/Tokyo")));
   EXPECT_THAT(plan.env, testing::Not(testing::Contains(testing::Pair("TZ", "UTC"))));
   EXPECT_THAT(plan.env, testing::Contains(testing::Pair("NO_PROXY", "localhost")));
+}
+
+TEST(Plan, ShowsAFileOfTheHostReadOnly) {
+  SandboxSpec spec = job();
+  spec.files = {{.target = "/opt/forge/claude", .source = "/var/lib/forge/adapters/claude"}};
+  const Plan plan = make_plan(spec, debian());
+  const auto found = std::find_if(plan.mounts.begin(), plan.mounts.end(), [](const Mount& m) { return m.target == "/opt/forge/claude"; });
+  ASSERT_NE(found, plan.mounts.end());
+  EXPECT_EQ(found->kind, Mount::Kind::bind);
+  EXPECT_EQ(found->source, "/var/lib/forge/adapters/claude");
+  EXPECT_TRUE(found->read_only);
+}
+
+TEST(Plan, RefusesAFileThatWouldCoverSomethingElse) {
+  for (const char* target :
+       {"/usr/bin/sh", "/opt/forge/", "/opt/forge", "/opt/forge/..", "/opt/forge/.", "/opt/forge/a/b", "opt/forge/a", ""}) {
+    SandboxSpec spec = job();
+    spec.files = {{.target = target, .source = "/bin/true"}};
+    EXPECT_EQ(code_of([&] { make_plan(spec, debian()); }), "sandbox_config") << target;
+  }
+  SandboxSpec spec = job();
+  spec.files = {{.target = "/opt/forge/a", .source = "relative"}};
+  EXPECT_EQ(code_of([&] { make_plan(spec, debian()); }), "sandbox_config");
 }
 
 TEST(Plan, RefusesLimitsThatMakeNoSense) {
