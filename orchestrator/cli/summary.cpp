@@ -162,6 +162,7 @@ std::string cost_table(const RunCost& cost) {
     row(model.model, grouped_digits(model.requests), model.usage, model.cost_nano_usd);
   }
   row("total", grouped_digits(requests), cost.usage, cost.models.empty() ? std::optional<std::int64_t>(0) : cost.cost_nano_usd);
+  if (cost.reported_cost_nano_usd) text += "the agent itself says " + format_usd(cost.reported_cost_nano_usd) + "\n";
   if (cost.budget_nano_usd) text += "budget " + format_usd(cost.budget_nano_usd) + "\n";
   return text;
 }

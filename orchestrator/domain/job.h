@@ -105,7 +105,10 @@ struct Run {
   DiffStat diff_stat;
   std::string diff_blob;  ///< blob id of the unified diff, empty when there is none
   Usage usage;
-  std::optional<std::int64_t> cost_nano_usd;  ///< null = unpriced model
+  std::optional<std::int64_t> cost_nano_usd;           ///< null = unpriced model
+  std::optional<std::int64_t> reported_cost_nano_usd;  ///< what the agent itself says; null = it says nothing
+  std::string agent_session;                           ///< the agent's id of the conversation that was kept; empty when none was
+  std::string agent_session_blob;                      ///< blob id of it, in the agent's own format
   std::vector<VerifyResult> verify;
   std::vector<std::string> findings;    ///< odd things in the tree or the run, for people
   std::vector<std::string> unenforced;  ///< limits that `degraded` let pass

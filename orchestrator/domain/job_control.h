@@ -41,6 +41,7 @@ struct RunCost {
   std::optional<std::int64_t> cost_nano_usd;
   std::optional<std::int64_t> budget_nano_usd;
   std::vector<ModelCost> models;
+  std::optional<std::int64_t> reported_cost_nano_usd{};  ///< what the agent itself says, for comparison; null = it says nothing
 };
 
 /// What doors and tools may do with jobs. Implemented by jobs/service. Safe to call from any thread.

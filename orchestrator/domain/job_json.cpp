@@ -108,6 +108,7 @@ json to_json(const RunCost& cost) {
   return {{"usage", to_json(cost.usage)},
           {"cost_nano_usd", number_or_null(cost.cost_nano_usd)},
           {"budget_nano_usd", number_or_null(cost.budget_nano_usd)},
+          {"reported_cost_nano_usd", number_or_null(cost.reported_cost_nano_usd)},
           {"models", std::move(models)}};
 }
 

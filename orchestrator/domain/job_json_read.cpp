@@ -145,6 +145,7 @@ RunCost run_cost_from_json(const json& value) {
     cost.usage = usage_from_json(value.at("usage"));
     cost.cost_nano_usd = number_or_nothing(value, "cost_nano_usd");
     cost.budget_nano_usd = number_or_nothing(value, "budget_nano_usd");
+    if (value.contains("reported_cost_nano_usd")) cost.reported_cost_nano_usd = number_or_nothing(value, "reported_cost_nano_usd");
     for (const json& item : value.at("models"))
       cost.models.push_back({.model = item.at("model").get<std::string>(),
                              .usage = usage_from_json(item.at("usage")),

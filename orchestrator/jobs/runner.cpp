@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 
 // Commit, diff and push get this much however the run ended: a cancelled token must not lose the work.
 constexpr auto kFinalizeLimit = std::chrono::minutes(5);
+// The sandbox may hang: then the conversation is what is given up.
+constexpr auto kKeepSessionLimit = std::chrono::seconds(30);
 constexpr std::int64_t kDiffBytes = 64LL << 20;
 
 /// Milliseconds since `from`.
@@ -112,6 +114,7 @@ class Attempt {
     spec.network = job_.spec.network;
     spec.trace = &trace_;
     spec.listener_ports = tools_.adapter.listener_ports();
+    spec.files = tools_.adapter.files();
     spec.lifetime = std::chrono::seconds(job_.spec.limits.time_limit_s) + kFinalizeLimit;
     sandbox_ = tools_.driver.acquire(spec, stop_);
     trace_.append(trace::Sandbox{"acquired", sandbox_->id(), std::string(tools_.driver.name()), tools_.contents.name, sandbox_->enforced(),
@@ -128,16 +131,42 @@ class Attempt {
     if (end_.reason == Reason::completed) step(Reason::agent_crash, "running the agent", [&] { run_agent(); });
   }
 
+  /// What is said meanwhile is the agent's: its silence is watched.
+  template <typename Body>
+  auto listening(Body body) {
+    const Listening to_the_agent(trace_.activity());
+    return body();
+  }
+
   void run_agent() {
     const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_)};
-    const auto listening = [&](const auto& body) {
-      const Listening to_the_agent(trace_.activity());
-      return body();
-    };
     const auto session = listening([&] { return tools_.adapter.start(context); });
+    try {
+      converse(*session);
+    } catch (...) {
+      keep_session(*session);
+      throw;
+    }
+    keep_session(*session);
+  }
+
+  /// However the agent ended: a later run may go on with it. Never the reason why a run fails.
+  void keep_session(adapters::AgentSession& session) {
+    try {
+      const auto saved = session.save(Stop::after(kKeepSessionLimit));
+      if (!saved) return;
+      end_.agent_session_blob = progress_.keep_session(saved->data);
+      end_.agent_session = saved->id;
+    } catch (const Error& e) {
+      tools_.log.warn("the agent's conversation was not kept", {{"job", job_.id.str()}, {"run", run_.number}, {"error", e.what()}});
+    }
+  }
+
+  void converse(adapters::AgentSession& session) {
     std::string prompt = job_.spec.task;
     for (int round = 0;; ++round) {
-      const auto result = listening([&] { return session->prompt(prompt, stop_); });
+      const auto result = listening([&] { return session.prompt(prompt, stop_); });
+      end_.reported_cost_nano_usd = result.reported_cost_nano_usd;
       if (!result.summary.empty()) end_.summary = to_utf8(result.summary).text;
       end_.reason = result.reason;
       end_.error = result.error;

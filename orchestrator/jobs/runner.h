@@ -32,6 +32,8 @@ class RunProgress {
   virtual void learned(const store::RunUpdate& update) = 0;
   /// Keeps the diff; returns its blob id.
   virtual std::string keep_diff(const std::string& text) = 0;
+  /// Keeps the agent's conversation, secrets redacted; returns its blob id.
+  virtual std::string keep_session(const std::string& text) = 0;
 };
 
 /// One run from top to bottom: work tree, sandbox, setup, agent, verify, commit, diff, push. Always returns how it ended; the sandbox is

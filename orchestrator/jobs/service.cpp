@@ -27,6 +27,7 @@ class StoredProgress final : public RunProgress {
   std::string keep_diff(const std::string& text) override {
     return trace_.storing([&] { return store_.put_blob(text); });
   }
+  std::string keep_session(const std::string& text) override { return store_.put_redacted_blob(text); }
 
  private:
   store::Store& store_;
@@ -104,6 +105,7 @@ class JobService final : public Service {
   RunCost cost(const std::string& id, int number) override {
     const Run found = run(id, number);
     RunCost cost;
+    cost.reported_cost_nano_usd = found.reported_cost_nano_usd;
     cost.budget_nano_usd = parts_.store.job(found.job.str()).spec.budget_nano_usd;
     cost.models = parts_.store.usage_of_run(found.id);
     cost.cost_nano_usd = 0;

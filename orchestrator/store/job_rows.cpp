@@ -45,6 +45,9 @@ Run run_in(Query& row) {
                .cache_read = row.integer("cache_read_tokens"),
                .cache_write = row.integer("cache_write_tokens")};
   run.cost_nano_usd = row.optional_integer("cost_nano_usd");
+  run.reported_cost_nano_usd = row.optional_integer("reported_cost_nano_usd");
+  run.agent_session = row.text("agent_session");
+  run.agent_session_blob = row.text("agent_session_blob");
   run.verify = verify_from_json(row.text("verify"));
   run.findings = texts_from_json(row.text("findings"));
   run.unenforced = texts_from_json(row.text("unenforced"));

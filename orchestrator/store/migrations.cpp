@@ -1,6 +1,7 @@
 #include "orchestrator/store/migrations.h"
 
 #include <embedded/main_0001_initial.h>
+#include <embedded/main_0002_agent_session.h>
 #include <embedded/trace_0001_initial.h>
 #include <fmt/format.h>
 
@@ -12,7 +13,8 @@
 namespace forge::store {
 namespace {
 
-constexpr std::array kMainMigrations{Migration{1, "0001_initial", embedded::main_0001_initial}};
+constexpr std::array kMainMigrations{Migration{1, "0001_initial", embedded::main_0001_initial},
+                                     Migration{2, "0002_agent_session", embedded::main_0002_agent_session}};
 constexpr std::array kTraceMigrations{Migration{1, "0001_initial", embedded::trace_0001_initial}};
 
 bool has_tables(Database& database) {

@@ -171,7 +171,8 @@ void RunMoves::finish(WriteScope& scope, const Run& run, const RunEnd& end) cons
       .query(R"sql(
           UPDATE runs SET state = :state, reason = :reason, error = :error, summary = :summary, head_commit = :head_commit,
                           pushed = :pushed, diff_files = :files, diff_insertions = :insertions, diff_deletions = :deletions,
-                          diff_blob = :diff_blob, verify = :verify, findings = :findings, ended_ms = :now, lease_until_ms = 0
+                          diff_blob = :diff_blob, agent_session = :agent_session,
+                          agent_session_blob = :agent_session_blob, reported_cost_nano_usd = :reported_cost, verify = :verify, findings = :findings, ended_ms = :now, lease_until_ms = 0
            WHERE id = :id
       )sql")
       .bind(":state", name_of(state))
@@ -184,6 +185,9 @@ void RunMoves::finish(WriteScope& scope, const Run& run, const RunEnd& end) cons
       .bind(":insertions", end.diff_stat.insertions)
       .bind(":deletions", end.diff_stat.deletions)
       .bind(":diff_blob", end.diff_blob)
+      .bind(":agent_session", end.agent_session)
+      .bind(":agent_session_blob", end.agent_session_blob)
+      .bind(":reported_cost", end.reported_cost_nano_usd)
       .bind(":verify", verify_to_json(end.verify))
       .bind(":findings", texts_to_json(clean_texts(end.findings, redactor_)))
       .bind(":now", scope.now_ms)

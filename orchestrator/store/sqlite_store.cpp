@@ -95,6 +95,7 @@ class SqliteStore final : public Store {
   }
 
   std::string put_blob(std::string_view data) override { return blobs_.put(data); }
+  std::string put_redacted_blob(std::string_view text) override { return blobs_.put(redactor_.apply(text)); }
   std::string blob(const std::string& id) override { return blobs_.get(id); }
   bool run_has_blob(const RunId& run, const std::string& id) override { return run_names_blob(readers_, run, id); }
 

@@ -38,6 +38,9 @@ struct RunEnd {
   bool pushed = false;
   DiffStat diff_stat;
   std::string diff_blob;
+  std::string agent_session;
+  std::string agent_session_blob;
+  std::optional<std::int64_t> reported_cost_nano_usd;
   std::vector<VerifyResult> verify;
   std::vector<std::string> findings;
 };
@@ -121,6 +124,8 @@ class Store {
 
   // Blobs: content-addressed files beside the database; the id is the SHA-256 in hex.
   virtual std::string put_blob(std::string_view data) = 0;
+  /// The same for a text that need not stay byte for byte: secrets are redacted first.
+  virtual std::string put_redacted_blob(std::string_view text) = 0;
   /// Throws not_found; corrupt when the content does not match its name.
   virtual std::string blob(const std::string& id) = 0;
   /// True when the run's trace names the blob, or it is the run's diff.

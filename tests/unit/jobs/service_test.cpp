@@ -49,6 +49,23 @@ TEST_F(ServiceTest, ASummaryThatTerminalsObeyIsACommitMessageThatTheyShow) {
   EXPECT_THAT(message, HasSubstr("done\nsee ^[]8;;http://x^G?\n"));
 }
 
+TEST_F(ServiceTest, TheAgentsConversationAndItsOwnFigureAreKeptHoweverItEnded) {
+  start([](const RunContext& context, const std::string& prompt, const Stop& stop) -> AgentResult {
+    if (prompt == "crash") throw Error(ErrorCode::unavailable, "the sandbox is gone");
+    context.sandbox.write_file("a.txt", "a\n", stop);
+    return {.reason = Reason::completed, .summary = "done", .error = {}, .reported_cost_nano_usd = 1234};
+  });
+  adapter_->saved = adapters::SavedSession{"s-1", "all that was said"};
+  const Job good = run_to_end(spec());
+  EXPECT_EQ(good.last_run->agent_session, "s-1");
+  EXPECT_EQ(store_->blob(good.last_run->agent_session_blob), "all that was said");
+  EXPECT_EQ(service_->cost(good.id.str(), 0).reported_cost_nano_usd, 1234);
+  const Job bad = run_to_end(spec("crash"));
+  EXPECT_EQ(bad.state, JobState::failed);
+  EXPECT_EQ(bad.last_run->agent_session, "s-1");
+  EXPECT_FALSE(service_->cost(bad.id.str(), 0).reported_cost_nano_usd);
+}
+
 TEST_F(ServiceTest, EveryStateOfARunIsInItsTraceInOrder) {
   start(writes("a.txt", "a\n"));
   const Job job = run_to_end(spec());

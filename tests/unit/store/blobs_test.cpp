@@ -29,6 +29,12 @@ TYPED_TEST(StoredBlobs, AreNamedByTheirContent) {
   EXPECT_EQ(this->store().blob(this->store().put_blob("")), "");
 }
 
+TYPED_TEST(StoredBlobs, OfTextsHoldNoSecret) {
+  this->redactor_.add("a-secret-of-this-test");
+  const std::string id = this->store().put_redacted_blob("said: a-secret-of-this-test.");
+  EXPECT_EQ(this->store().blob(id), "said: [redacted].");
+}
+
 TYPED_TEST(StoredBlobs, ThatDoNotExistAreNotFound) {
   EXPECT_EQ(error_of([&] { this->store().blob(crypto::sha256_hex("nothing")); }), "not_found: no such blob");
   for (const char* id : {"", "../../etc/passwd", "ABCD", "0123"})

@@ -116,6 +116,22 @@ TEST(ReleasedMigrations, AreNumberedWithoutHoles) {
   }
 }
 
+TEST(ReleasedMigrations, KeepTheRunsOfTheFirstVersion) {
+  const test::TempDir directory;
+  Database database(directory.str() + "/x.db", Access::read_write, Durability::full);
+  migrate(database, main_migrations().first(1), directory.str() + "/backup.db", 1);
+  database.execute(
+      "INSERT INTO jobs (id, repository, spec, created_by, created_ms, state, last_run) VALUES ('j', 'r', '{}', 'anna', 1, 'failed', 1);");
+  database.execute("INSERT INTO runs (id, job_id, number, state, reason, created_ms) VALUES ('r', 'j', 1, 'failed', 'timeout', 1);");
+  migrate(database, main_migrations(), directory.str() + "/backup.db", 2);
+  Query query = database.query("SELECT reason, agent_session, agent_session_blob, reported_cost_nano_usd FROM runs");
+  ASSERT_TRUE(query.step());
+  EXPECT_EQ(query.text("reason"), "timeout");
+  EXPECT_EQ(query.text("agent_session"), "");
+  EXPECT_EQ(query.text("agent_session_blob"), "");
+  EXPECT_TRUE(query.is_null("reported_cost_nano_usd"));
+}
+
 // A released step is never edited: databases out there were made with exactly this text. A change belongs in a new step.
 TEST(ReleasedMigrations, AreTheOnesThatWereReleased) {
   constexpr std::string_view kMain = "6fd01e13125ea7944b9742c314fd31aef76e960b142009204bb2c5345f0853ac";

@@ -64,10 +64,13 @@ TEST_F(OpenStore, ClosesWithEmptyLogs) {
 TEST_F(OpenStore, RefusesANewerFileAndTouchesNothing) {
   open().reset();
   for (const char* name : {"forge.db", "trace.db"}) {
+    const int known = database(name).user_version();
     database(name).execute("PRAGMA user_version = 7");
-    EXPECT_EQ(error_of([&] { open(); }), "unsupported: database is version 7, this forge knows 1: use the newer forge") << name;
+    EXPECT_EQ(error_of([&] { open(); }),
+              "unsupported: database is version 7, this forge knows " + std::to_string(known) + ": use the newer forge")
+        << name;
     EXPECT_EQ(database(name).user_version(), 7);
-    database(name).execute("PRAGMA user_version = 1");
+    database(name).run_script("PRAGMA user_version = " + std::to_string(known) + ";");
   }
   EXPECT_TRUE(fs::is_empty(directory_ + "/backups"));
   open();
@@ -92,12 +95,13 @@ TEST_F(OpenStore, ReportsAFileThatIsNoDatabaseAsCorrupt) {
 TEST_F(OpenStore, BacksUpAndMigratesAnOlderFile) {
   open().reset();
   std::vector<Migration> known(main_migrations().begin(), main_migrations().end());
-  known.push_back({2, "0002_more", "ALTER TABLE jobs ADD COLUMN colour TEXT;"});
+  const int before = static_cast<int>(known.size());
+  known.push_back({before + 1, "9999_more", "ALTER TABLE jobs ADD COLUMN colour TEXT;"});
   open_files(directory_, known, trace_migrations(), clock_, *log_);
-  EXPECT_EQ(database("forge.db").user_version(), 2);
-  const std::string backup = "/backups/forge-v1-" + std::to_string(clock_.now_ms()) + ".db";
+  EXPECT_EQ(database("forge.db").user_version(), before + 1);
+  const std::string backup = "/backups/forge-v" + std::to_string(before) + "-" + std::to_string(clock_.now_ms()) + ".db";
   EXPECT_EQ(mode_of(backup), 0600u);
-  EXPECT_EQ(database(backup.c_str() + 1).user_version(), 1);
+  EXPECT_EQ(database(backup.c_str() + 1).user_version(), before);
 }
 
 TEST_F(OpenStore, GoesOnWithoutALostTraceFile) {

@@ -110,6 +110,9 @@ TYPED_TEST(StoredRuns, EndWithEverythingInOneWrite) {
                                             .pushed = true,
                                             .diff_stat = {.files = 1, .insertions = 2, .deletions = 3},
                                             .diff_blob = "b",
+                                            .agent_session = "s-1",
+                                            .agent_session_blob = "c",
+                                            .reported_cost_nano_usd = 42,
                                             .verify = {{"make test", 0}, {"make lint", 2}},
                                             .findings = {"odd"}}));
   this->reopen();
@@ -123,6 +126,9 @@ TYPED_TEST(StoredRuns, EndWithEverythingInOneWrite) {
   EXPECT_EQ(run.diff_stat.insertions, 2);
   EXPECT_EQ(run.diff_stat.deletions, 3);
   EXPECT_EQ(run.diff_blob, "b");
+  EXPECT_EQ(run.agent_session, "s-1");
+  EXPECT_EQ(run.agent_session_blob, "c");
+  EXPECT_EQ(run.reported_cost_nano_usd, 42);
   ASSERT_THAT(run.verify, SizeIs(2));
   EXPECT_EQ(run.verify[1].exit_code, 2);
   EXPECT_EQ(run.findings, std::vector<std::string>{"odd"});
