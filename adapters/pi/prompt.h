@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "orchestrator/domain/job.h"
 
 namespace forge::adapters::pi {
-
-/// Of the repository's own instructions; more is cut in the middle and said so.
-inline constexpr std::size_t kMaxInstructionBytes = 32 << 10;
 
 /// What the agent is, where it works, how it ends; then the repository's instructions, marked as coming from there: the one text of the
 /// repository that is passed on purpose.

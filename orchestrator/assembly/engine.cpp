@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/claude_code/claude_code.h"
 #include "adapters/pi/pi.h"
 #include "orchestrator/assembly/parts.h"
 #include "orchestrator/assembly/run_metrics.h"
@@ -57,6 +58,11 @@ JobSpec resolved_defaults(const config::Config& config, const models::ModelFacto
   return spec;
 }
 
+std::string claude_remedy(const config::Config& config) {
+  return config.adapters.claude_code_program.empty() ? "run: forge adapter install claude-code"
+                                                     : "adapters.claude_code.program names a file that is not there";
+}
+
 http::ApiOptions api_options(const config::Config& config, JobSpec defaults) {
   http::ApiOptions options;
   options.defaults = std::move(defaults);
@@ -90,11 +96,12 @@ struct Engine::Parts {
         models(recorded_settings(config, cassette.get()), prices, clock),
         gateway(models, prices, *store, clock, log, gateway_options(config)),
         pi(adapters::make_pi(gateway)),
+        claude_code(adapters::make_claude_code(gateway, {.program = claude_program(config), .remedy = claude_remedy(config)})),
         git(git::open_repository_cache(git_options(config, log))),
         service(jobs::make_service({.store = *store,
                                     .git = *git,
                                     .drivers = by_name(drivers),
-                                    .adapters = {pi.get()},
+                                    .adapters = {pi.get(), claude_code.get()},
                                     .templates = templates(config),
                                     .clock = clock,
                                     .log = log,
@@ -139,6 +146,7 @@ struct Engine::Parts {
   models::ModelFactory models;
   egress::Gateway gateway;
   std::unique_ptr<adapters::AgentAdapter> pi;
+  std::unique_ptr<adapters::AgentAdapter> claude_code;
   std::unique_ptr<git::RepositoryCache> git;
   metrics::Registry registry;
   std::unique_ptr<jobs::Service> service;

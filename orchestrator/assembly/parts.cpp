@@ -109,6 +109,11 @@ void add_secrets(const config::Config& config, Redactor& redactor) {
   redactor.add(config.sandbox.daytona_api_key);
 }
 
+adapters::claude_code::Home claude_home(const config::Config& config) { return {config.data_dir + "/adapters/claude-code"}; }
+std::string claude_program(const config::Config& config) {
+  return config.adapters.claude_code_program.empty() ? claude_home(config).program() : config.adapters.claude_code_program;
+}
+
 std::unique_ptr<sandbox::SandboxDriver> make_driver(const config::Config& config, const std::string& name, Log& log) {
   sandbox::DriverOptions options{.log = log};
   options.run_directory = config.data_dir + "/run";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/claude_code/install.h"
 #include "orchestrator/base/log.h"
 #include "orchestrator/base/redactor.h"
 #include "orchestrator/config/config.h"
@@ -31,6 +32,10 @@ git::CacheOptions git_options(const config::Config& config, Log& log);
 JobSpec job_defaults(const config::Config& config);
 /// Every secret of the configuration, so that none is ever stored or logged.
 void add_secrets(const config::Config& config, Redactor& redactor);
+
+/// Where claude-code is installed, and the executable that is used: the installed one, or the configuration's.
+adapters::claude_code::Home claude_home(const config::Config& config);
+std::string claude_program(const config::Config& config);
 
 using Drivers = std::map<std::string, std::unique_ptr<sandbox::SandboxDriver>>;
 /// A driver, wrapped so that a network policy gets its proxy. `log` must outlive it.

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
+#include "adapters/claude_code/command_line.h"
+#include "adapters/claude_code/install.h"
 #include "orchestrator/assembly/engine.h"
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/guarded.h"
@@ -20,6 +23,7 @@ namespace forge::assembly {
 namespace {
 
 using std::chrono::milliseconds;
+namespace claude_code = adapters::claude_code;
 
 // An owner that has just taken the lock needs a moment to open its socket.
 constexpr auto kOwnerAnswers = std::chrono::seconds(10);
@@ -58,6 +62,37 @@ sandbox::Capability could_not_be_made(const Error& e) {
           .required = true,
           .detail = e.client_text().empty() ? e.what() : e.client_text(),
           .remedy = e.hint()};
+}
+
+void need_installable(const std::string& name) {
+  if (name == "claude-code") return;
+  throw bad_input("adapter", name == "pi" ? "pi is built in" : "there is no adapter '" + name + "' that can be installed",
+                  "claude-code can be installed");
+}
+
+/// What `forge doctor` says of claude-code. An executable that the configuration names is asked for its version.
+sandbox::Capability claude_code_row(const config::Config& config, bool has_npm, const Stop& stop) {
+  const std::string program = claude_program(config);
+  sandbox::Capability row{.name = "claude-code", .available = false, .required = false, .detail = "not installed", .remedy = ""};
+  try {
+    if (config.adapters.claude_code_program.empty() && !claude_home(config).installed()) {
+      row.remedy = has_npm ? "forge adapter install claude-code"
+                           : "install npm (on Debian: apt-get install npm), then: forge adapter install claude-code";
+      return row;
+    }
+    const std::string version = claude_code::version_of(program, stop);
+    row.available = true;
+    row.detail = "version " + version + ", " + program;
+    if (version != claude_code::kPinnedVersion)
+      row.detail +=
+          "; this Forge was checked against " + std::string(claude_code::kPinnedVersion) + ", another version may behave differently";
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::unavailable) throw;
+    row.detail = e.client_text();
+    row.remedy = config.adapters.claude_code_program.empty() ? "forge adapter remove claude-code, then: forge adapter install claude-code"
+                                                             : "set adapters.claude_code.program to an executable of claude-code";
+  }
+  return row;
 }
 
 class OwnEngine final : public cli::EngineHandle {
@@ -150,8 +185,30 @@ std::vector<sandbox::CapabilityReport> RealServices::probe_drivers(const Stop& s
   return reports;
 }
 
-std::vector<sandbox::Capability> RealServices::probe_adapters(const Stop& /*stop*/) {
-  return {{.name = "pi", .available = true, .required = true, .detail = "built in: Forge's own tool loop", .remedy = ""}};
+std::vector<std::string> RealServices::environment_without_secrets() const {
+  std::vector<std::string> secrets{config_.sandbox.e2b_api_key, config_.sandbox.daytona_api_key};
+  for (const auto& [name, provider] : config_.models.providers) secrets.push_back(provider.api_key.value);
+  for (const auto& [host, credential] : config_.git.credentials) secrets.push_back(credential.token.value);
+  std::vector<std::string> kept;
+  for (const auto& [name, value] : environment_)
+    if (value.empty() || std::find(secrets.begin(), secrets.end(), value) == secrets.end()) kept.push_back(name + "=" + value);
+  return kept;
+}
+
+bool RealServices::install_adapter(const std::string& name, const std::function<void(const std::string&)>& tell, const Stop& stop) {
+  need_installable(name);
+  if (!std::filesystem::exists(config_.data_dir)) DataLock::take(config_.data_dir);  // makes it, closed to others
+  return claude_code::install(claude_home(config_), claude_code::find_npm(environment_without_secrets()), tell, stop);
+}
+
+bool RealServices::remove_adapter(const std::string& name) {
+  need_installable(name);
+  return claude_code::uninstall(claude_home(config_));
+}
+
+std::vector<sandbox::Capability> RealServices::probe_adapters(const Stop& stop) {
+  return {{.name = "pi", .available = true, .required = true, .detail = "built in: Forge's own tool loop", .remedy = ""},
+          claude_code_row(config_, !claude_code::find_npm(environment_without_secrets()).program.empty(), stop)};
 }
 
 std::vector<sandbox::Capability> RealServices::probe_models(const Stop& /*stop*/) {

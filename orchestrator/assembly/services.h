@@ -32,6 +32,9 @@ class RealServices final : public cli::Services {
   sandbox::SandboxDriver& driver(const std::string& name) override;
   sandbox::Template template_named(const std::string& name) override;
 
+  bool install_adapter(const std::string& name, const std::function<void(const std::string&)>& tell, const Stop& stop) override;
+  bool remove_adapter(const std::string& name) override;
+
   std::vector<sandbox::CapabilityReport> probe_drivers(const Stop& stop) override;
   std::vector<sandbox::Capability> probe_adapters(const Stop& stop) override;
   std::vector<sandbox::Capability> probe_models(const Stop& stop) override;
@@ -40,6 +43,8 @@ class RealServices final : public cli::Services {
  private:
   /// Made at the first use: most verbs need none.
   Drivers& drivers();
+  /// What npm is started with: everything but the secrets that the configuration names.
+  std::vector<std::string> environment_without_secrets() const;
 
   const std::map<std::string, std::string> environment_;
   config::Config config_;

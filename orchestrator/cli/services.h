@@ -95,6 +95,12 @@ class Services {
   virtual sandbox::SandboxDriver& driver(const std::string& name) = 0;
   virtual sandbox::Template template_named(const std::string& name) = 0;
 
+  /// Installs an adapter that needs it; `tell` hears what goes on. False when it was there. Throws invalid_argument for one that is no such
+  /// adapter, unavailable and conflict with what to do.
+  virtual bool install_adapter(const std::string& name, const std::function<void(const std::string&)>& tell, const Stop& stop) = 0;
+  /// False when there was nothing to remove.
+  virtual bool remove_adapter(const std::string& name) = 0;
+
   // For `forge doctor`. Rows tell what there is, what is missing and how to get it; they hold no secret.
   virtual std::vector<sandbox::CapabilityReport> probe_drivers(const Stop& stop) = 0;
   virtual std::vector<sandbox::Capability> probe_adapters(const Stop& stop) = 0;

@@ -131,6 +131,10 @@ struct GitSettings {
   std::int64_t checkouts_max_bytes = 10LL << 30;
 };
 
+struct AdapterSettings {
+  std::string claude_code_program;  ///< absolute; empty = the one that `forge adapter install claude-code` installs
+};
+
 struct RepositorySettings {
   std::vector<std::string> allow_local;  ///< absolute path prefixes
 };
@@ -150,6 +154,7 @@ struct Config {
   JobSettings jobs;
   SandboxSettings sandbox;
   std::map<std::string, TemplateSettings> templates;  ///< always holds "base"
+  AdapterSettings adapters;
   ModelSettings models;
   GatewaySettings gateway;
   BudgetSettings budget;

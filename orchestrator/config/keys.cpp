@@ -125,6 +125,14 @@ std::vector<Key> template_keys() {
   };
 }
 
+std::vector<Key> adapter_keys() {
+  return {
+      path(
+          "adapters.claude_code.program", "The executable of claude-code, where another one than the installed shall be used.",
+          [](C c, E) { return &c.adapters.claude_code_program; }, "what `forge adapter install claude-code` installs"),
+  };
+}
+
 std::vector<Key> model_keys() {
   return {
       one_of(
@@ -215,8 +223,8 @@ std::vector<Key> access_keys() {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> joined;
-    for (const auto& section : {server_keys(), job_keys(), sandbox_keys(), template_keys(), model_keys(), gateway_keys(), budget_keys(),
-                                git_keys(), access_keys()})
+    for (const auto& section : {server_keys(), job_keys(), sandbox_keys(), template_keys(), adapter_keys(), model_keys(), gateway_keys(),
+                                budget_keys(), git_keys(), access_keys()})
       joined.insert(joined.end(), section.begin(), section.end());
     return joined;
   }();

@@ -27,6 +27,39 @@ int list_adapters(Context& context, bool as_json) {
   return 0;
 }
 
+int install(Context& context, const std::string& name) {
+  const Console& console = context.console;
+  const bool done = context.services.install_adapter(
+      name, [&](const std::string& text) { console.note(text); }, context.stop);
+  console.print(done ? name + " is installed\n" : name + " was installed before\n");
+  return 0;
+}
+
+int remove(Context& context, const std::string& name) {
+  context.console.print(context.services.remove_adapter(name) ? name + " is removed\n" : name + " was not installed\n");
+  return 0;
+}
+
+Verb install_verb() {
+  const auto name = std::make_shared<std::string>();
+  return {.name = "install",
+          .summary = "Install an agent that is a program of its own",
+          .details =
+              "claude-code comes from npm's registry, with your own settings of npm, in the version that this Forge was checked\n"
+              "against; no script of a package is run. Jobs then say --adapter claude-code.",
+          .examples = "  forge adapter install claude-code",
+          .positionals = {{.name = "NAME", .help = "claude-code", .target = name.get()}},
+          .run = [name](Context& context) { return install(context, *name); }};
+}
+
+Verb remove_verb() {
+  const auto name = std::make_shared<std::string>();
+  return {.name = "remove",
+          .summary = "Remove an agent that was installed",
+          .positionals = {{.name = "NAME", .help = "claude-code", .target = name.get()}},
+          .run = [name](Context& context) { return remove(context, *name); }};
+}
+
 }  // namespace
 
 Verb adapter_verb() {
@@ -35,7 +68,10 @@ Verb adapter_verb() {
             .summary = "List the agents that this Forge can run",
             .options = {{.name = "--json", .value = {}, .help = "As one JSON object", .target = json.get()}},
             .run = [json](Context& context) { return list_adapters(context, *json); }};
-  return {.name = "adapter", .summary = "Agents that this Forge can run", .group = "This machine", .verbs = {std::move(list)}};
+  return {.name = "adapter",
+          .summary = "Agents that this Forge can run",
+          .group = "This machine",
+          .verbs = {std::move(list), install_verb(), remove_verb()}};
 }
 
 }  // namespace forge::cli

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/pi/compaction.h"
+#include "adapters/prompt_parts.h"
 
 namespace forge::adapters::pi {
 namespace {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/cli/app.h"
@@ -52,6 +53,13 @@ class FakeServices final : public Services {
     return {};
   }
 
+  bool install_adapter(const std::string& name, const std::function<void(const std::string&)>& tell, const Stop&) override {
+    if (name != "claude-code") throw bad_input("adapter", name + " cannot be installed", "claude-code can");
+    tell("asking npm");
+    return !std::exchange(installed, true);
+  }
+  bool remove_adapter(const std::string&) override { return std::exchange(installed, false); }
+
   std::vector<sandbox::CapabilityReport> probe_drivers(const Stop&) override { return reports; }
   std::vector<sandbox::Capability> probe_adapters(const Stop&) override { return adapters; }
   std::vector<sandbox::Capability> probe_models(const Stop&) override { return models; }
@@ -65,6 +73,7 @@ class FakeServices final : public Services {
   bool file_found = true;
   bool own_engine = false;
   std::size_t other_runs = 0;  ///< that the engine of this process still has
+  bool installed = false;      ///< the adapter claude-code
   bool drained = false;
   bool served = false;
   std::optional<EngineUse> used;

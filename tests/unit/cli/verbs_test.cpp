@@ -300,6 +300,20 @@ TEST_F(CliTest, AdapterListSaysWhatIsUsable) {
   EXPECT_EQ(json::parse(out).at("items").at(1).at("usable"), false);
 }
 
+TEST_F(CliTest, AdapterInstallAndRemoveSayWhatTheyDid) {
+  EXPECT_EQ(run({"adapter", "install", "claude-code"}), 0);
+  EXPECT_EQ(out, "claude-code is installed\n");
+  EXPECT_EQ(err, "asking npm\n");
+  EXPECT_EQ(run({"adapter", "install", "claude-code"}), 0);
+  EXPECT_EQ(out, "claude-code was installed before\n");
+  EXPECT_EQ(run({"adapter", "remove", "claude-code"}), 0);
+  EXPECT_EQ(out, "claude-code is removed\n");
+  EXPECT_EQ(run({"adapter", "remove", "claude-code"}), 0);
+  EXPECT_EQ(out, "claude-code was not installed\n");
+  EXPECT_EQ(run({"adapter", "install", "other"}), 2);
+  EXPECT_THAT(err, HasSubstr("other cannot be installed"));
+}
+
 TEST_F(CliTest, VersionNeedsNoConfiguration) {
   services.config_error = bad_input("x", "forge.toml:1: broken");
   EXPECT_EQ(run({"version"}), 0);
