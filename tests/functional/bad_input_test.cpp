@@ -132,7 +132,7 @@ TEST_F(BadInput, OfAJobIsRefusedBeforeItExists) {
   const std::vector<Mistake> mistakes{
       {run_args({}), "no model configured: set ANTHROPIC_API_KEY, or OPENAI_API_KEY, or models.providers in " +
                          (forge_.data() / "forge.toml").string() + ", or use --model scripted:FILE"},
-      {with_model({"--adapter", "nope"}), "there is no adapter named 'nope'\n  use one of: pi"},
+      {with_model({"--adapter", "nope"}), "there is no adapter named 'nope'\n  use one of: pi, claude-code"},
       {with_model({"--driver", "nope"}), "there is no driver named 'nope'\n  use one of: local, none"},
       {with_model({"--template", "nope"}), "there is no template named 'nope'\n  use one of: base"},
       {with_model({"--budget-usd", "0"}), "the budget must be more than 0\n  leave it out for no budget"},
