@@ -1,5 +1,6 @@
 #include "tests/contract/agent.h"
 
+#include "adapters/claude_code/command_line.h"
 #include "tests/support/paths.h"
 
 namespace forge::contract {
@@ -23,7 +24,9 @@ std::string_view name_of(Agent agent) {
   return "";
 }
 
-std::string claude_program() { return test::source_file("build/claude-code/adapters/claude-code/2.1.332/claude"); }
+std::string claude_program() {
+  return test::source_file("build/claude-code/adapters/claude-code/" + std::string(adapters::claude_code::kPinnedVersion) + "/claude");
+}
 
 json Tools::shell(const std::string& command) const { return call(agent_ == Agent::claude_code ? "Bash" : kShell, {{"command", command}}); }
 

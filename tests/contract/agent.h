@@ -13,7 +13,7 @@ using nlohmann::json;
 /// Whom the contract is held against: Forge's own loop, the real program in its sandbox, and a dummy that plays the script without asking
 /// a model (scripted_agent.h).
 enum class Agent { pi, claude_code, dummy };
-inline constexpr std::array<Agent, 2> kAgents{Agent::pi, Agent::dummy};  // claude-code as soon as there is an adapter of that name
+inline constexpr std::array<Agent, 3> kAgents{Agent::pi, Agent::claude_code, Agent::dummy};
 /// As jobs name the adapter.
 std::string_view name_of(Agent agent);
 inline void PrintTo(Agent agent, std::ostream* out) { *out << name_of(agent); }

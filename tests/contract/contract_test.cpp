@@ -96,6 +96,7 @@ TEST(TheTable, HasEachRowForEachAgentOrSaysWhyNot) {
   const std::set<std::string> tests = test_names();
   for (const Row& row : all_rows()) {
     EXPECT_TRUE(found.insert(row.name).second) << row.name << " stands twice";
+    EXPECT_LT(row.not_applicable.size(), kAgents.size()) << row.name << " is held by nobody";
     for (const Agent agent : kAgents) EXPECT_EQ(tests.count("IsHeld/" + case_name(row, agent)), 1u) << case_name(row, agent);
     for (const auto& [agent, why] : row.not_applicable) EXPECT_GT(why.size(), 20u) << row.name << ": " << why;
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "adapters/claude_code/claude_code.h"
 #include "adapters/pi/pi.h"
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/error.h"
@@ -117,6 +118,7 @@ struct Stage::Parts {
 
   std::unique_ptr<adapters::AgentAdapter> make_adapter(Agent agent, const json& script) const {
     if (agent == Agent::pi) return adapters::make_pi(gateway);
+    if (agent == Agent::claude_code) return adapters::make_claude_code(gateway, {.program = claude_program(), .remedy = "./dev test"});
     return std::make_unique<ScriptedAgent>(script);
   }
 
