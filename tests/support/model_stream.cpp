@@ -18,18 +18,40 @@ std::string with_crlf(const std::string& text) {
   return result;
 }
 
+template <typename Flags>
+struct Flag {
+  const char* name;
+  bool Flags::*member;
+};
+
+constexpr Flag<ModelFaults> kFaults[] = {{"drip", &ModelFaults::drip},     {"crlf", &ModelFaults::crlf},
+                                         {"hang", &ModelFaults::hang},     {"reset", &ModelFaults::reset},
+                                         {"no_end", &ModelFaults::no_end}, {"refuse_stream_options", &ModelFaults::refuse_stream_options}};
+
+using models::StreamOddities;
+constexpr Flag<StreamOddities> kOddities[] = {
+    {"repeat_usage", &StreamOddities::repeat_usage}, {"missing_done", &StreamOddities::missing_done},
+    {"no_usage", &StreamOddities::no_usage},         {"no_index", &StreamOddities::no_index},
+    {"zero_index", &StreamOddities::zero_index},     {"null_ids", &StreamOddities::null_ids},
+    {"repeat_ids", &StreamOddities::repeat_ids},     {"whole_calls", &StreamOddities::whole_calls},
+    {"null_choices", &StreamOddities::null_choices}};
+
+/// False when no flag has that name.
+template <typename Flags, std::size_t N>
+bool set_flag(const Flag<Flags> (&known)[N], const std::string& name, Flags& flags) {
+  for (const Flag<Flags>& flag : known) {
+    if (name != flag.name) continue;
+    flags.*flag.member = true;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> model_events(const models::ScriptStep& step, const models::StreamAnswer& answer, const ModelFaults& faults) {
-  const models::StreamOddities oddities{.repeat_usage = faults.repeat_usage,
-                                        .missing_done = faults.missing_done,
-                                        .no_usage = faults.refuse_stream_options,
-                                        .no_index = faults.no_index,
-                                        .zero_index = faults.zero_index,
-                                        .null_ids = faults.null_ids,
-                                        .repeat_ids = faults.repeat_ids,
-                                        .whole_calls = faults.whole_calls,
-                                        .null_choices = faults.null_choices};
+  models::StreamOddities oddities = faults.oddities;
+  oddities.no_usage = oddities.no_usage || faults.refuse_stream_options;
   std::vector<std::string> events = models::stream_events(step, answer, oddities);
   if (faults.error_after) {
     events.resize(std::min(events.size(), *faults.error_after));
@@ -43,24 +65,6 @@ void ModelFaults::set(const std::string& name) {
   const auto equals = name.find('=');
   const std::string key = name.substr(0, equals);
   const std::size_t number = equals == std::string::npos ? 0 : std::stoul(name.substr(equals + 1));
-  struct Flag {
-    const char* name;
-    bool ModelFaults::*member;
-  };
-  constexpr Flag kFlags[] = {{"drip", &ModelFaults::drip},
-                             {"crlf", &ModelFaults::crlf},
-                             {"hang", &ModelFaults::hang},
-                             {"reset", &ModelFaults::reset},
-                             {"repeat_usage", &ModelFaults::repeat_usage},
-                             {"missing_done", &ModelFaults::missing_done},
-                             {"no_end", &ModelFaults::no_end},
-                             {"no_index", &ModelFaults::no_index},
-                             {"zero_index", &ModelFaults::zero_index},
-                             {"null_ids", &ModelFaults::null_ids},
-                             {"repeat_ids", &ModelFaults::repeat_ids},
-                             {"whole_calls", &ModelFaults::whole_calls},
-                             {"null_choices", &ModelFaults::null_choices},
-                             {"refuse_stream_options", &ModelFaults::refuse_stream_options}};
   if (key == "split_at") {
     split_at = number;
     return;
@@ -69,12 +73,7 @@ void ModelFaults::set(const std::string& name) {
     error_after = number;
     return;
   }
-  for (const Flag& flag : kFlags) {
-    if (key != flag.name) continue;
-    this->*flag.member = true;
-    return;
-  }
-  throw bad_input("fault", "there is no fault '" + name + "'");
+  if (!set_flag(kFaults, key, *this) && !set_flag(kOddities, key, oddities)) throw bad_input("fault", "there is no fault '" + name + "'");
 }
 
 }  // namespace forge::test

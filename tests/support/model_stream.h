@@ -20,21 +20,14 @@ using ModelFormat = models::WireFormat;
 
 /// What goes wrong, or is merely odd, on purpose.
 struct ModelFaults {
+  models::StreamOddities oddities;
   std::size_t split_at = 0;                ///< the stream is written in two pieces, cut at that byte
   bool drip = false;                       ///< one byte at a time
   bool crlf = false;                       ///< CRLF ends the lines of the stream
   bool hang = false;                       ///< nothing comes after the first event
   bool reset = false;                      ///< the connection is reset after the first event
   std::optional<std::size_t> error_after;  ///< an error inside the stream after that many events
-  bool repeat_usage = false;               ///< cumulative counts come more than once
-  bool missing_done = false;               ///< OpenAI: no [DONE]
   bool no_end = false;                     ///< the body does not end after the last event
-  bool no_index = false;                   ///< OpenAI: tool calls without index
-  bool zero_index = false;                 ///< OpenAI: index 0 for every tool call
-  bool null_ids = false;                   ///< OpenAI: "null" for ids
-  bool repeat_ids = false;                 ///< OpenAI: id and name in every fragment
-  bool whole_calls = false;                ///< OpenAI: each call in one fragment
-  bool null_choices = false;               ///< OpenAI: the usage chunk has choices null instead of []
   bool refuse_stream_options = false;      ///< OpenAI: 400 for a request with that key, and no usage chunk
 
   /// Sets one by its name, "crlf" or "split_at=17"; throws bad_input for one that does not exist.

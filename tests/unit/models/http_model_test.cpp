@@ -201,7 +201,7 @@ TEST_P(BothFormats, GiveUpOnAStreamThatIsAlwaysCut) {
 
 TEST_P(BothFormats, TellWhatADroppedAttemptWasBilled) {
   ModelServer server(kScript);
-  server.fault_once({.error_after = 7, .repeat_usage = true});
+  server.fault_once({.oddities = {.repeat_usage = true}, .error_after = 7});
   Client client(GetParam(), server.url());
   client.ask();
   ASSERT_EQ(client.heard.waste.size(), 1U);
@@ -341,7 +341,7 @@ TEST_P(BothFormats, StopInTheMiddleWhenCancelledAndTellTheWaste) {
     void wasted(const Usage& usage) override { waste.push_back(usage); }
   } impatient;
   ModelServer server(R"([{"text": "never finished", "usage": {"input": 9, "output": 4}, "cut": true}])");
-  server.set_faults({.repeat_usage = true, .no_end = true});
+  server.set_faults({.oddities = {.repeat_usage = true}, .no_end = true});
   Client client(GetParam(), server.url());
   const Stop stop(impatient.source.get_token());  // no deadline: only the cancel can end this
   EXPECT_EQ(test::code_of([&] { client.model().complete(asking(), impatient, stop); }), "cancelled");
@@ -397,7 +397,7 @@ TEST(OpenAiModel, ReadsEachServersOddCalls) {
 
 TEST(OpenAiModel, MakesIdsForAServerThatSendsNone) {
   ModelServer server(R"([{"tools": [{"name": "f", "input": {"x": 1}}, {"name": "f", "input": {}}]}])");
-  server.set_faults({.null_ids = true});
+  server.set_faults({.oddities = {.null_ids = true}});
   Client client(ModelFormat::openai, server.url());
   EXPECT_EQ(describe(client.ask().blocks), R"(call(forge_call_1 f {"x":1})call(forge_call_2 f {}))");
 }
