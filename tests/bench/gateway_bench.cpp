@@ -21,6 +21,7 @@
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_recorder.h"
+#include "tests/support/with_store.h"
 
 namespace forge::bench {
 namespace {
@@ -137,7 +138,7 @@ Samples delta_ages(int port, int streams) {
 }
 
 /// A gateway with everything real but the provider.
-class Place {
+class Place : test::WithStore<test::FakeClock> {
  public:
   Place() {
     models::ModelSettings settings{
@@ -157,13 +158,7 @@ class Place {
   int through() const { return port_; }
 
  private:
-  test::TempDir dir_;
   test::LoopbackServer upstream_{serve};
-  test::FakeClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   test::TraceRecorder trace_;
   std::unique_ptr<models::ModelFactory> factory_;

@@ -22,6 +22,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/temp_repo.h"
+#include "tests/support/with_store.h"
 
 namespace forge::bench {
 namespace {
@@ -41,7 +42,7 @@ struct Seen {
 };
 
 /// All real parts in one process, as the server has them.
-class Workshop {
+class Workshop : test::WithStore<SystemClock> {
  public:
   Workshop() {
     repo_.write("README.md", "# small\n");
@@ -72,13 +73,7 @@ class Workshop {
   }
 
  private:
-  test::TempDir dir_;
   test::TempRepo repo_;
-  SystemClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   models::ModelFactory models_{models::ModelSettings{}, prices_, clock_};
   egress::Gateway gateway_{models_, prices_, *store_, clock_, *log_, {}};

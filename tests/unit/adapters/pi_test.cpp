@@ -9,6 +9,7 @@
 #include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_recorder.h"
+#include "tests/support/with_store.h"
 
 namespace forge::adapters {
 namespace {
@@ -17,7 +18,7 @@ using test::soon;
 using testing::HasSubstr;
 
 /// The adapter as main.cpp puts it together: real gateway, store, tools and scripted model; only the sandbox is a dummy.
-class PiTest : public testing::Test {
+class PiTest : public testing::Test, protected test::WithStore<test::FakeClock> {
  protected:
   void script(const std::string& json) { test::write_file(dir_ / "script.json", json); }
 
@@ -32,12 +33,6 @@ class PiTest : public testing::Test {
     return pi_->start(context)->prompt(task, Stop::after(std::chrono::hours(1)));  // less than its time limit would be a warning
   }
 
-  test::TempDir dir_;
-  test::FakeClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   models::ModelFactory factory_{models::ModelSettings{}, prices_, clock_};
   egress::Gateway gateway_{factory_, prices_, *store_, clock_, *log_, {}};

@@ -11,6 +11,7 @@
 #include "tests/support/soon.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_recorder.h"
+#include "tests/support/with_store.h"
 
 namespace forge::egress {
 namespace {
@@ -33,7 +34,7 @@ models::RetryPolicy no_waits() {
 }
 
 /// A gateway over a real store and a scripted HTTP server: "known/model" has a price, "unknown/model" has none.
-class GatewayTest : public testing::Test {
+class GatewayTest : public testing::Test, protected test::WithStore<test::FakeClock> {
  protected:
   GatewayTest() {
     prices_.add(kPrices, "test");
@@ -77,13 +78,7 @@ class GatewayTest : public testing::Test {
     return session.model->complete(request, observer_, soon());
   }
 
-  test::TempDir dir_;
   std::unique_ptr<test::ModelServer> server_;
-  test::FakeClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   models::PriceBook prices_;
   GatewayOptions options_;
   JobSpec spec_;

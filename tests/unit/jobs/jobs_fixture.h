@@ -20,6 +20,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/temp_repo.h"
+#include "tests/support/with_store.h"
 
 namespace forge::test {
 
@@ -42,7 +43,7 @@ class Gate {
 };
 
 /// A real store, a real repository with one commit, the dummy driver and an agent that the test plays.
-class Jobs : public testing::Test {
+class Jobs : public testing::Test, protected WithStore<SystemClock> {
  protected:
   Jobs() {
     repo_.write("README.md", "hello\n");
@@ -97,13 +98,7 @@ class Jobs : public testing::Test {
   std::vector<TraceEvent> events(const Job& job) { return service_->trace(job.id.str(), 0, 0, 1000).items; }
 
   const Principal me_{"tester", Role::admin, true};
-  TempDir dir_;
   TempRepo repo_;
-  SystemClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   std::unique_ptr<git::RepositoryCache> git_ = git::open_repository_cache(
       {.directory = dir_.str(), .helper_program = test::built_program("forge"), .credentials = {}, .log = *log_});
   DummyDriver driver_;

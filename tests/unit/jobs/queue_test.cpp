@@ -7,6 +7,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/redactor.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/with_store.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
 namespace forge::test {
@@ -16,7 +17,7 @@ using jobs::LiveRun;
 using jobs::Queue;
 
 /// A real store, and work that the test plays.
-class QueueTest : public testing::Test {
+class QueueTest : public testing::Test, protected WithStore<SystemClock> {
  protected:
   QueueTest() {
     store_->on_event([this](const JobId&, const TraceEvent& event) {
@@ -43,12 +44,6 @@ class QueueTest : public testing::Test {
   }
   Reason reason_of(const Job& job) { return store_->job(job.id.str()).last_run->reason.value(); }
 
-  TempDir dir_;
-  SystemClock clock_;
-  Redactor redactor_;
-  std::unique_ptr<Log> log_ = make_null_log();
-  std::unique_ptr<store::Store> store_ =
-      store::open_sqlite_store({.directory = dir_.str(), .clock = clock_, .redactor = redactor_, .log = *log_});
   Gate ended_;
   std::unique_ptr<Queue> queue_;
 };

@@ -147,20 +147,14 @@ TEST_F(StoppingTest, AnAgentThatSaysNothingForTheStallLimitIsEnded) {
   EXPECT_EQ(job.last_run->reason, Reason::no_output);
 }
 
-TEST_F(StoppingTest, ALongSetupIsNotTheSilenceOfAnAgent) {
+TEST_F(StoppingTest, LongCommandsOfTheJobAreNotTheSilenceOfAnAgent) {
   start(writes("a.txt", "a\n"));
-  JobSpec asked = spec();
-  asked.setup = {"sleep 3"};
-  asked.limits.stall_limit_s = 1;
-  EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::completed);
-}
-
-TEST_F(StoppingTest, ALongVerifyCommandIsNotTheSilenceOfAnAgent) {
-  start(writes("a.txt", "a\n"));
-  JobSpec asked = spec();
-  asked.verify = {"sleep 3"};
-  asked.limits.stall_limit_s = 1;
-  EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::completed);
+  for (auto commands : {&JobSpec::setup, &JobSpec::verify}) {
+    JobSpec asked = spec();
+    asked.*commands = {"sleep 3"};
+    asked.limits.stall_limit_s = 1;
+    EXPECT_EQ(run_to_end(asked).last_run->reason, Reason::completed);
+  }
 }
 
 TEST_F(StoppingTest, AToolAtWorkIsNotSilence) {
