@@ -199,8 +199,10 @@ void Door::pass(DoorPath path, const httpd::Request& request, httpd::AnswerWrite
   note(passing, model);
   const auto refused = passing.refused();
   if (!refused) return;
-  close(Reason::auth_error, *refused);
+  if (models_->is_job_model(model)) close(Reason::auth_error, *refused);
   require_open();
+  log_.warn("a helper model was refused", {{"answer", *refused}});
+  throw public_failure(ErrorCode::permission_denied, "the provider of '" + asked.name + "' refuses it");
 }
 
 void Door::forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& stop) {

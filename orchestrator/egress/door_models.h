@@ -41,6 +41,8 @@ class DoorModels {
   /// The model that a request names: the job's, one of the allowed ones, or an alias of any of these. Throws not_found, naming the names
   /// that there are.
   DoorModel& find(const std::string& name) const;
+  /// Whether the job cannot go on without it.
+  bool is_job_model(const DoorModel& model) const { return &model == models_.front().get(); }
   /// Every name, that of the job's model first.
   const std::vector<std::string>& names() const { return names_; }
 

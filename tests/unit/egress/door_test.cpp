@@ -222,6 +222,18 @@ TEST_F(DoorTest, ClosesWhenTheProviderRefusesTheKey) {
   }
 }
 
+TEST_F(DoorTest, StaysOpenWhenOnlyAHelperModelIsRefused) {
+  options_.allowed = {"ant/small"};
+  script(R"([{"error": {"status": 403, "times": 1}, "text": "hi"}])");
+  ModelDoor& door = open();
+  const RawResponse refused = ask(body("small"));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.header("x-should-retry"), "false");
+  EXPECT_THAT(refused.body, HasSubstr("the provider of 'small' refuses it"));
+  EXPECT_FALSE(door.closed());
+  EXPECT_EQ(ask(body()).status, 200);
+}
+
 TEST_F(DoorTest, ClosesWhenABudgetIsSpent) {
   spec_.budget_nano_usd = 2 * kAnswerCost;
   ModelDoor& door = open();
