@@ -111,13 +111,13 @@ std::string platform_program(const std::string& folder, const Stop& stop) {
   const std::string package = "node_modules/@anthropic-ai/claude-code-linux-" + architecture();
   std::optional<Error> refused;
   for (const char* variant : {"", "-musl"}) {
-    const std::string program = package + variant + "/claude";
+    std::string program = package + variant + "/claude";
     std::error_code error;
     if (!fs::is_regular_file(folder + "/" + program, error)) continue;
     // As root the sandbox runs it as another user.
     fs::permissions(folder + "/" + program, fs::perms(0755), error);
     try {
-      const std::string version = version_of(folder + "/" + program, stop);
+      std::string version = version_of(folder + "/" + program, stop);
       if (version == kPinnedVersion) return program;
       refused = failure("npm has installed claude-code " + version + " instead of " + std::string(kPinnedVersion));
     } catch (const Error& e) {
@@ -162,7 +162,7 @@ std::string version_of(const std::string& program, const Stop& stop) {
   }
   if (output.exit.signal == SIGILL)
     throw failure("claude-code does not run on this machine: its processor lacks instructions that the program needs (AVX)");
-  const std::string version = output.out.substr(0, output.out.find_first_of(" \n"));
+  std::string version = output.out.substr(0, output.out.find_first_of(" \n"));
   if (output.exit.ok() && !version.empty()) return version;
   throw failure("claude-code does not run on this machine: " + to_utf8(trim(output.err)).text);
 }

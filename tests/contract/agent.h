@@ -19,6 +19,8 @@ std::string_view name_of(Agent agent);
 inline void PrintTo(Agent agent, std::ostream* out) { *out << name_of(agent); }
 /// True when its answers come from the scripted model server.
 constexpr bool asks_a_model(Agent agent) { return agent != Agent::dummy; }
+/// True when it is a process that tells by its output what it does.
+constexpr bool is_program(Agent agent) { return agent == Agent::claude_code; }
 
 /// Where `./dev test` has put the program of claude-code.
 std::string claude_program();
