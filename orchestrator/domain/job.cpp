@@ -1,12 +1,13 @@
 #include "orchestrator/domain/job.h"
 
 #include "orchestrator/base/text.h"
+#include "orchestrator/domain/enum_names.h"
 
 namespace forge {
 namespace {
 
-constexpr std::array<std::string_view, 10> kStates{"created",    "queued",    "leased",     "preparing", "running",
-                                                   "finalizing", "succeeded", "no_changes", "failed",    "cancelled"};
+constexpr EnumNames<10> kStates{"created",    "queued",    "leased",     "preparing", "running",
+                                "finalizing", "succeeded", "no_changes", "failed",    "cancelled"};
 static_assert(kStates.size() == static_cast<std::size_t>(JobState::cancelled) + 1);
 
 struct ReasonRow {
@@ -42,6 +43,12 @@ constexpr std::array<ReasonRow, 23> kReasons{{
 }};
 static_assert(kReasons.size() == static_cast<std::size_t>(Reason::interrupted) + 1);
 
+constexpr EnumNames<4> kRunKinds{"first", "retry", "follow_up", "fork"};
+static_assert(kRunKinds.size() == static_cast<std::size_t>(RunKind::fork) + 1);
+
+constexpr EnumNames<5> kReviewStatuses{"none", "waiting", "changes_requested", "applied", "dismissed"};
+static_assert(kReviewStatuses.size() == static_cast<std::size_t>(ReviewStatus::dismissed) + 1);
+
 /// Leaving the straight way: back to the queue when the lease is void or the service drains, or an end without a result.
 constexpr bool gives_up(JobState to) { return to == JobState::queued || to == JobState::failed || to == JobState::cancelled; }
 
@@ -59,13 +66,12 @@ std::string_view first_characters(std::string_view text, std::size_t count) {
 
 }  // namespace
 
-std::string_view name_of(JobState state) { return kStates.at(static_cast<std::size_t>(state)); }
-
-std::optional<JobState> parse_job_state(std::string_view name) {
-  for (std::size_t i = 0; i < kStates.size(); ++i)
-    if (kStates[i] == name) return static_cast<JobState>(i);
-  return {};
-}
+std::string_view name_of(JobState state) { return name_in(kStates, state); }
+std::optional<JobState> parse_job_state(std::string_view name) { return value_in<JobState>(kStates, name); }
+std::string_view name_of(RunKind kind) { return name_in(kRunKinds, kind); }
+std::optional<RunKind> parse_run_kind(std::string_view name) { return value_in<RunKind>(kRunKinds, name); }
+std::string_view name_of(ReviewStatus status) { return name_in(kReviewStatuses, status); }
+std::optional<ReviewStatus> parse_review_status(std::string_view name) { return value_in<ReviewStatus>(kReviewStatuses, name); }
 
 bool can_move(JobState from, JobState to) {
   switch (from) {  // no default: a new state is a compile warning here

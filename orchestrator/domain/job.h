@@ -87,11 +87,26 @@ struct DiffStat {
   std::int64_t deletions = 0;
 };
 
+/// Why a run was made. `first` and `retry` start from the job's base; `follow_up` goes on from the previous run's head tree, and with its
+/// conversation where the adapter can; `fork` starts from the head tree of any earlier run, with a fresh agent.
+enum class RunKind { first, retry, follow_up, fork };
+std::string_view name_of(RunKind kind);
+std::optional<RunKind> parse_run_kind(std::string_view name);
+
+/// The state of a run's review. A job shows that of its last run. `waiting`: there is a diff and nobody has had the last word about it.
+enum class ReviewStatus { none, waiting, changes_requested, applied, dismissed };
+std::string_view name_of(ReviewStatus status);
+std::optional<ReviewStatus> parse_review_status(std::string_view name);
+
 /// One attempt at a job.
 struct Run {
   RunId id;
   JobId job;
   int number = 1;  ///< 1, 2, ... within the job
+  RunKind kind = RunKind::first;
+  int from_run = 0;   ///< whose head tree it starts from; 0 = the job's base
+  std::string note;   ///< what the person who asked for it said
+  std::string brief;  ///< what the agent is told beside the task: the note, and of a review that was sent back what it says
   JobState state = JobState::queued;
   std::optional<Reason> reason;       ///< set when final
   std::string error;                  ///< for people, when failed; holds nothing internal
@@ -112,6 +127,7 @@ struct Run {
   std::vector<VerifyResult> verify;
   std::vector<std::string> findings;    ///< odd things in the tree or the run, for people
   std::vector<std::string> unenforced;  ///< limits that `degraded` let pass
+  ReviewStatus review = ReviewStatus::none;
   std::int64_t created_ms = 0;
   std::int64_t started_ms = 0;  ///< 0 = not yet
   std::int64_t ended_ms = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,8 +13,6 @@
 #include "orchestrator/domain/trace.h"
 
 namespace forge {
-
-enum class NewRunKind { retry, follow_up, fork };
 
 struct JobFilter {
   std::optional<JobState> state;
@@ -44,6 +43,15 @@ struct RunCost {
   std::optional<std::int64_t> reported_cost_nano_usd{};  ///< what the agent itself says, for comparison; null = it says nothing
 };
 
+/// What a new run of a job is to be.
+struct NewRun {
+  RunKind kind = RunKind::retry;  ///< `first` is said of the first run only, whatever was asked for
+  int from_run = 0;               ///< of follow_up and fork: the run whose result it starts from; 0 = the last one that left changes
+  std::string note;               ///< told to the agent beside the task
+};
+/// Cap of a note. Over it: bad_input.
+inline constexpr std::size_t kNoteBytes = 32 << 10;
+
 /// What doors and tools may do with jobs. Implemented by jobs/service. Safe to call from any thread.
 /// Every call that names a job takes its whole id or a unique prefix; errors: not_found, conflict (prefix names several), and those named.
 class JobControl {
@@ -56,8 +64,9 @@ class JobControl {
   virtual std::optional<std::string> local_path(const std::string& repository) = 0;
   virtual Job get(const std::string& id) = 0;
   virtual JobPage list(const JobFilter& filter) = 0;
-  /// Queues the first run of a `created` job, or a new run of an ended one; conflict while a run lives.
-  virtual Run new_run(const Principal& who, const std::string& id, NewRunKind kind, const std::string& note) = 0;
+  /// Queues the first run of a `created` job, or a new run of an ended one; conflict while a run lives, and for a follow-up or fork of a
+  /// run that left no changes.
+  virtual Run new_run(const Principal& who, const std::string& id, const NewRun& wanted) = 0;
   /// Asks for the end of the live run; returns at once. Cancelling an ended job is a conflict; asking twice is not.
   virtual Job cancel(const Principal& who, const std::string& id) = 0;
   virtual std::vector<Run> runs(const std::string& id) = 0;

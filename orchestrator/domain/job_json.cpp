@@ -47,6 +47,9 @@ json to_json(const Run& run) {
   return {{"id", run.id.str()},
           {"job", run.job.str()},
           {"number", run.number},
+          {"kind", name_of(run.kind)},
+          {"from_run", run.from_run == 0 ? json(nullptr) : json(run.from_run)},
+          {"note", run.note},
           {"state", name_of(run.state)},
           {"reason", reason_json(run)},
           {"error", text_or_null(run.error)},
@@ -63,6 +66,7 @@ json to_json(const Run& run) {
           {"verify", verify_json(run.verify)},
           {"findings", run.findings},
           {"unenforced", run.unenforced},
+          {"review", name_of(run.review)},
           {"created_ms", run.created_ms},
           {"started_ms", time_or_null(run.started_ms)},
           {"ended_ms", time_or_null(run.ended_ms)}};
@@ -72,6 +76,7 @@ json to_json(const Job& job) {
   const JobSpec& spec = job.spec;
   return {{"id", job.id.str()},
           {"state", name_of(job.state)},
+          {"review", name_of(job.last_run ? job.last_run->review : ReviewStatus::none)},
           {"title", spec.title.empty() ? default_title(spec.task) : spec.title},
           {"repository", spec.repository},
           {"base", text_or_null(spec.base)},

@@ -92,6 +92,10 @@ Run run_from_json(const json& value) {
     run.id = RunId(value.at("id").get<std::string>());
     run.job = JobId(value.at("job").get<std::string>());
     run.number = value.at("number").get<int>();
+    run.kind = named(value, "kind", parse_run_kind);
+    if (!value.at("from_run").is_null()) run.from_run = value.at("from_run").get<int>();
+    run.note = value.at("note").get<std::string>();
+    run.review = named(value, "review", parse_review_status);
     run.state = named(value, "state", parse_job_state);
     if (!value.at("reason").is_null()) run.reason = named(value, "reason", parse_reason);
     run.error = text_or_empty(value, "error");

@@ -89,6 +89,19 @@ class DiskRepositoryCache final : public RepositoryCache {
     });
   }
 
+  Base with_tree_of(const Base& base, const std::string& commit) override {
+    const Repository mirror = open_mirror(base.mirror);
+    git_commit* found = nullptr;
+    const git_oid id = oid_of(commit);
+    if (git_commit_lookup(&found, mirror.get(), &id) != 0)
+      throw public_failure(ErrorCode::not_found, "the earlier run's result is no longer kept here")
+          .with_hint("retry starts from the job's base");
+    const Commit owned(found);
+    Base other = base;
+    other.tree = hex_of(*git_commit_tree_id(owned.get()));
+    return other;
+  }
+
   std::unique_ptr<Checkout> checkout(const Base& base, const Stop& stop) override {
     return doing("checking out " + base.commit, [&] { return checkouts_.get(base.mirror, base.tree, stop); });
   }

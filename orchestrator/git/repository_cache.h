@@ -98,6 +98,9 @@ class RepositoryCache {
   virtual ~RepositoryCache() = default;
   /// Brings the mirror up to date and resolves `base` ("" = HEAD; branch, tag, full or short commit id).
   virtual Base fetch(const std::string& repository, const std::string& base, const Stop& stop) = 0;
+  /// The same base with the tree of a commit that a run made: what a later run begins with. A commit built on it has `base` as its parent
+  /// and is compared with that tree. Throws not_found when the mirror no longer holds the commit.
+  virtual Base with_tree_of(const Base& base, const std::string& commit) = 0;
   virtual std::unique_ptr<Checkout> checkout(const Base& base, const Stop& stop) = 0;
   /// AGENTS.md and CLAUDE.md of the base commit's root, at most 64 KiB each, with a heading naming the file; "" when there are none.
   virtual std::string instructions(const Base& base) = 0;

@@ -18,7 +18,7 @@ using httpd::Response;
 using nlohmann::json;
 
 // A note becomes part of a prompt; what is longer belongs into the repository.
-constexpr std::size_t kNoteBytes = 32 << 10;
+constexpr std::int64_t kMostRuns = 999'999;  // run_number() reads so many digits
 
 // The spec is complete from here on: what the body leaves open is filled in from the configuration, and the job keeps it that way.
 Response create_job(Services& services, const Request& request, const Stop& stop) {
@@ -52,21 +52,22 @@ Response list_jobs(JobControl& jobs, const Request& request) {
 }
 
 /// A retry is what people mean who say nothing.
-NewRunKind parse_kind(const std::optional<std::string>& name) {
-  if (!name || *name == "retry") return NewRunKind::retry;
-  if (*name == "follow_up") return NewRunKind::follow_up;
-  if (*name == "fork") return NewRunKind::fork;
-  throw bad_input("kind", "is not a kind of run", "retry, follow_up or fork");
+RunKind read_kind(JsonReader& reader) {
+  const auto name = reader.optional_text("kind");
+  const auto kind = name ? parse_run_kind(*name) : RunKind::retry;
+  if (!kind || *kind == RunKind::first) throw bad_input("kind", "is not a kind of run", "retry, follow_up or fork");
+  return *kind;
 }
 
 Response start_run(JobControl& jobs, const Request& request) {
   const json body = optional_json_body(request);
   JsonReader reader(body);
-  const NewRunKind kind = parse_kind(reader.optional_text("kind"));
-  const std::string note = reader.optional_text("note").value_or("");
+  NewRun wanted{.kind = read_kind(reader)};
+  wanted.from_run = static_cast<int>(reader.optional_integer("from_run", 1, kMostRuns).value_or(0));
+  wanted.note = reader.optional_text("note").value_or("");
   reader.finish();
-  if (note.size() > kNoteBytes) throw bad_input("note", "longer than " + std::to_string(kNoteBytes) + " bytes");
-  return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), kind, note)), 201);
+  if (wanted.note.size() > kNoteBytes) throw bad_input("note", "longer than " + std::to_string(kNoteBytes) + " bytes");
+  return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), wanted)), 201);
 }
 
 // 202: the end comes when the run's processes are gone; its trace and its state tell.

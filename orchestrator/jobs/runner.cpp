@@ -8,6 +8,7 @@
 #include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/jobs/commands.h"
+#include "orchestrator/jobs/new_run.h"
 #include "orchestrator/jobs/tree_commit.h"
 
 namespace forge::jobs {
@@ -33,8 +34,9 @@ std::string told(const Error& e, std::string_view step) {
 /// One run under way. The members are what the steps hand on to each other.
 class Attempt {
  public:
-  Attempt(const Job& job, const Run& run, const RunTools& tools, RunTrace& trace, RunProgress& progress, RunStop& stop)
-      : job_(job), run_(run), tools_(tools), trace_(trace), progress_(progress), outside_(stop), stop_(stop.stop()) {}
+  Attempt(const Job& job, const Run& run, const EarlierRun& earlier, const RunTools& tools, RunTrace& trace, RunProgress& progress,
+          RunStop& stop)
+      : job_(job), run_(run), earlier_(earlier), tools_(tools), trace_(trace), progress_(progress), outside_(stop), stop_(stop.stop()) {}
 
   store::RunEnd execute() {
     if (prepare()) {
@@ -90,7 +92,9 @@ class Attempt {
 
   void fetch() {
     const auto started = SteadyClock::now();
-    base_ = tools_.git.fetch(job_.spec.repository, job_.spec.base, stop_);
+    base_ = tools_.git.fetch(job_.spec.repository, earlier_.run ? earlier_.run->base_commit : job_.spec.base, stop_);
+    if (earlier_.run) base_.ref = earlier_.run->base_ref;
+    start_ = earlier_.run ? tools_.git.with_tree_of(base_, earlier_.run->head_commit) : base_;
     trace_.append(trace::Git{"fetch", (base_.ref.empty() ? "commit" : base_.ref) + " at " + base_.commit, since(started)});
     progress_.learned({.base_ref = base_.ref, .base_commit = base_.commit});
     if (base_.uncommitted_files > 0)
@@ -100,8 +104,10 @@ class Attempt {
 
   void check_out() {
     const auto started = SteadyClock::now();
-    checkout_ = tools_.git.checkout(base_, stop_);
-    trace_.append(trace::Git{"checkout", "tree " + base_.tree, since(started)});
+    checkout_ = tools_.git.checkout(start_, stop_);
+    trace_.append(trace::Git{"checkout",
+                             "tree " + start_.tree + (earlier_.run ? ", the result of run " + std::to_string(earlier_.run->number) : ""),
+                             since(started)});
     for (const auto& note : checkout_->notes()) trace_.append(trace::Finding{"not_followed", "", note});
   }
 
@@ -139,7 +145,7 @@ class Attempt {
   }
 
   void run_agent() {
-    const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_)};
+    const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_), earlier_.session};
     const auto session = listening([&] { return tools_.adapter.start(context); });
     try {
       converse(*session);
@@ -163,7 +169,7 @@ class Attempt {
   }
 
   void converse(adapters::AgentSession& session) {
-    std::string prompt = job_.spec.task;
+    std::string prompt = first_prompt(job_, run_, earlier_.run ? &*earlier_.run : nullptr);
     for (int round = 0;; ++round) {
       const auto result = listening([&] { return session.prompt(prompt, stop_); });
       end_.reported_cost_nano_usd = result.reported_cost_nano_usd;
@@ -224,9 +230,14 @@ class Attempt {
     const auto started = SteadyClock::now();
     const auto message = commit_message(job_, run_, end_.summary);
     try {
-      const auto result = commit_changes(tools_.git, base_, *sandbox_, {}, message, run_.branch, trace_, stop);
-      end_.head_commit = result.commit;
-      trace_.append(trace::Git{"commit", result.commit.empty() ? "nothing changed" : result.commit, since(started)});
+      const auto result = commit_changes(tools_.git, start_, *sandbox_, {}, message, run_.branch, trace_, stop);
+      const bool undone = result.tree == base_.tree && !result.commit.empty();  // an earlier run's work was taken back altogether
+      if (!undone) end_.head_commit = result.commit;
+      trace_.append(trace::Git{"commit",
+                               undone                  ? "nothing is left of the changes"
+                               : result.commit.empty() ? "nothing changed"
+                                                       : result.commit,
+                               since(started)});
     } catch (Error& e) {
       if (e.code() != ErrorCode::limit_exceeded) throw;
       end_.reason = Reason::changes_limit;
@@ -269,12 +280,14 @@ class Attempt {
 
   const Job& job_;
   const Run& run_;
+  const EarlierRun& earlier_;
   const RunTools& tools_;
   RunTrace& trace_;
   RunProgress& progress_;
   RunStop& outside_;
   const Stop stop_;
-  git::Base base_;
+  git::Base base_;                           // what the diff is against, and the commit's parent
+  git::Base start_;                          // what the work tree begins with
   std::unique_ptr<git::Checkout> checkout_;  // before sandbox_: it is the lower layer of the sandbox's work tree
   std::unique_ptr<sandbox::Sandbox> sandbox_;
   store::RunEnd end_;
@@ -282,8 +295,9 @@ class Attempt {
 
 }  // namespace
 
-store::RunEnd execute_run(const Job& job, const Run& run, const RunTools& tools, RunTrace& trace, RunProgress& progress, RunStop& stop) {
-  return Attempt(job, run, tools, trace, progress, stop).execute();
+store::RunEnd execute_run(const Job& job, const Run& run, const EarlierRun& earlier, const RunTools& tools, RunTrace& trace,
+                          RunProgress& progress, RunStop& stop) {
+  return Attempt(job, run, earlier, tools, trace, progress, stop).execute();
 }
 
 }  // namespace forge::jobs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "adapters/adapter.h"
@@ -36,9 +37,16 @@ class RunProgress {
   virtual std::string keep_session(const std::string& text) = 0;
 };
 
+/// Where a run starts from, when that is not the job's base.
+struct EarlierRun {
+  std::optional<Run> run;  ///< its head tree is what the work tree begins with; the diff's base stays its base
+  std::optional<adapters::SavedSession> session;
+};
+
 /// One run from top to bottom: work tree, sandbox, setup, agent, verify, commit, diff, push. Always returns how it ended; the sandbox is
 /// gone when it returns. `stop` says from outside that it must end (cancel, time limit, stall, lost lease); what was done until then is
 /// kept.
-store::RunEnd execute_run(const Job& job, const Run& run, const RunTools& tools, RunTrace& trace, RunProgress& progress, RunStop& stop);
+store::RunEnd execute_run(const Job& job, const Run& run, const EarlierRun& earlier, const RunTools& tools, RunTrace& trace,
+                          RunProgress& progress, RunStop& stop);
 
 }  // namespace forge::jobs

@@ -4,6 +4,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/jobs/listeners.h"
+#include "orchestrator/jobs/new_run.h"
 #include "orchestrator/jobs/runner.h"
 #include "orchestrator/jobs/validate.h"
 
@@ -64,13 +65,11 @@ class JobService final : public Service {
   Job get(const std::string& id) override { return parts_.store.job(id); }
   JobPage list(const JobFilter& filter) override { return parts_.store.jobs(filter); }
 
-  Run new_run(const Principal& /*who*/, const std::string& id, NewRunKind kind, const std::string& note) override {
-    if (kind != NewRunKind::retry)
-      throw public_failure(ErrorCode::unsupported, "only a retry can be started now; follow-up and fork runs belong to the review");
+  Run new_run(const Principal& /*who*/, const std::string& id, const NewRun& wanted) override {
     check_open();
     const Job job = parts_.store.job(id);
     validate(job.spec, parts_);  // a driver or adapter may be gone since the job was made
-    Run run = parts_.store.insert_run(job.id, note);
+    Run run = parts_.store.insert_run(job.id, row_of(wanted, parts_.store.runs(job.id)));
     queue_->wake();
     return run;
   }
@@ -147,7 +146,18 @@ class JobService final : public Service {
                          parts_.templates.at(job.spec.template_name),
                          parts_.push_partial,
                          parts_.log};
-    return execute_run(job, run, tools, trace, progress, live.stop);
+    return execute_run(job, run, earlier_of(job, run), tools, trace, progress, live.stop);
+  }
+
+  EarlierRun earlier_of(const Job& job, const Run& run) {
+    EarlierRun earlier;
+    if (run.from_run == 0) return earlier;
+    earlier.run = parts_.store.run(job.id, run.from_run);
+    if (!earlier.run) throw Error(ErrorCode::corrupt, "the run that this one starts from is not there");
+    // A fork is for another view of the same result: it gets a fresh agent.
+    if (run.kind == RunKind::follow_up && !earlier.run->agent_session_blob.empty())
+      earlier.session = adapters::SavedSession{earlier.run->agent_session, parts_.store.blob(earlier.run->agent_session_blob)};
+    return earlier;
   }
 
   const ServiceParts parts_;

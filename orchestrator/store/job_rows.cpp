@@ -11,11 +11,12 @@ constexpr int kMostJobsPerPage = 200;
 // The cursor is the last id of a page behind this mark: opaque to callers, and a bare id is not taken for one.
 constexpr std::string_view kCursorMark = "j.";
 
-JobState state_in(Query& row, const char* column) {
+template <typename Parse>
+auto enum_in(Query& row, const char* column, Parse parse) {
   const std::string name = row.text(column);
-  const auto state = parse_job_state(name);
-  if (!state) throw Error(ErrorCode::corrupt, "unknown state '" + name + "' in the database");
-  return *state;
+  const auto value = parse(name);
+  if (!value) throw Error(ErrorCode::corrupt, std::string("unknown ") + column + " '" + name + "' in the database");
+  return *value;
 }
 
 Run run_in(Query& row) {
@@ -23,12 +24,13 @@ Run run_in(Query& row) {
   run.id = RunId(row.text("id"));
   run.job = JobId(row.text("job_id"));
   run.number = static_cast<int>(row.integer("number"));
-  run.state = state_in(row, "state");
-  if (!row.is_null("reason")) {
-    const std::string name = row.text("reason");
-    run.reason = parse_reason(name);
-    if (!run.reason) throw Error(ErrorCode::corrupt, "unknown reason '" + name + "' in the database");
-  }
+  run.kind = enum_in(row, "kind", parse_run_kind);
+  run.from_run = static_cast<int>(row.integer("from_run"));
+  run.note = row.text("note");
+  run.brief = row.text("brief");
+  run.review = enum_in(row, "review", parse_review_status);
+  run.state = enum_in(row, "state", parse_job_state);
+  if (!row.is_null("reason")) run.reason = enum_in(row, "reason", parse_reason);
   run.error = row.text("error");
   run.lease_generation = row.integer("lease_generation");
   run.branch = row.text("branch");
@@ -65,7 +67,7 @@ Job job_in(Query& row, int& last_run) {
   job.created_by = row.text("created_by");
   job.created_ms = row.integer("created_ms");
   job.cancel_requested = row.integer("cancel_requested") != 0;
-  job.state = state_in(row, "state");
+  job.state = enum_in(row, "state", parse_job_state);
   last_run = static_cast<int>(row.integer("last_run"));
   return job;
 }

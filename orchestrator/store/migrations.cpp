@@ -2,6 +2,7 @@
 
 #include <embedded/main_0001_initial.h>
 #include <embedded/main_0002_agent_session.h>
+#include <embedded/main_0003_reviews.h>
 #include <embedded/trace_0001_initial.h>
 #include <fmt/format.h>
 
@@ -14,7 +15,8 @@ namespace forge::store {
 namespace {
 
 constexpr std::array kMainMigrations{Migration{1, "0001_initial", embedded::main_0001_initial},
-                                     Migration{2, "0002_agent_session", embedded::main_0002_agent_session}};
+                                     Migration{2, "0002_agent_session", embedded::main_0002_agent_session},
+                                     Migration{3, "0003_reviews", embedded::main_0003_reviews}};
 constexpr std::array kTraceMigrations{Migration{1, "0001_initial", embedded::trace_0001_initial}};
 
 bool has_tables(Database& database) {

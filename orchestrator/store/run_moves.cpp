@@ -18,6 +18,9 @@ std::vector<std::string> clean_texts(const std::vector<std::string>& texts, cons
   return clean;
 }
 
+/// Who cancels a run has had the last word about it.
+bool waits_for_review(JobState state, const RunEnd& end) { return !end.head_commit.empty() && state != JobState::cancelled; }
+
 /// Ten characters are the millisecond alone: a second job of the same one would get the first one's branch. It borrows a later one.
 JobId fresh_job_id(WriteScope& scope) {
   for (std::int64_t ms = scope.now_ms;; ++ms) {
@@ -50,11 +53,11 @@ JobId RunMoves::insert_job(WriteScope& scope, const JobSpec& spec, const std::st
       .bind(":created_by", created_by)
       .bind(":now", scope.now_ms)
       .run();
-  if (queued) add_run(scope, id, 1, JobState::created, "");
+  if (queued) add_run(scope, id, 1, JobState::created, {});
   return id;
 }
 
-Run RunMoves::insert_run(WriteScope& scope, const JobId& job, const std::string& note) const {
+Run RunMoves::insert_run(WriteScope& scope, const JobId& job, const RunRow& wanted) const {
   // The index runs_live would refuse a second live run too; looking first gives a text for people.
   const Job current = read_job(scope.main, job);
   if (is_live(current.state)) {
@@ -62,22 +65,30 @@ Run RunMoves::insert_run(WriteScope& scope, const JobId& job, const std::string&
                          "run " + std::to_string(current.last_run->number) + " of the job is " + std::string(name_of(current.state)))
         .with_hint("wait for its end, or cancel it first");
   }
-  return add_run(scope, job, current.last_run ? current.last_run->number + 1 : 1, current.state, note);
+  return add_run(scope, job, current.last_run ? current.last_run->number + 1 : 1, current.state, wanted);
 }
 
-Run RunMoves::add_run(WriteScope& scope, const JobId& job, int number, JobState from, const std::string& note) const {
+Run RunMoves::add_run(WriteScope& scope, const JobId& job, int number, JobState from, const RunRow& wanted) const {
   const auto id = new_id<RunId>(scope.now_ms);
-  scope.main.query("INSERT INTO runs (id, job_id, number, state, created_ms) VALUES (:id, :job, :number, 'queued', :now)")
+  scope.main
+      .query(R"sql(
+          INSERT INTO runs (id, job_id, number, state, kind, from_run, note, brief, created_ms)
+          VALUES (:id, :job, :number, 'queued', :kind, :from_run, :note, :brief, :now)
+      )sql")
       .bind(":id", id.str())
       .bind(":job", job.str())
       .bind(":number", number)
+      .bind(":kind", name_of(number == 1 ? RunKind::first : wanted.kind))
+      .bind(":from_run", wanted.from_run)
+      .bind(":note", clean_text(wanted.note, redactor_))
+      .bind(":brief", clean_text(wanted.brief, redactor_))
       .bind(":now", scope.now_ms)
       .run();
   scope.main.query("UPDATE jobs SET state = 'queued', last_run = :number, cancel_requested = 0 WHERE id = :job")
       .bind(":number", number)
       .bind(":job", job.str())
       .run();
-  record(scope, id, trace::State{.from = from, .to = JobState::queued, .reason = {}, .note = note});
+  record(scope, id, trace::State{.from = from, .to = JobState::queued, .reason = {}, .note = wanted.note});
   return read_run(scope.main, id);
 }
 
@@ -172,7 +183,8 @@ void RunMoves::finish(WriteScope& scope, const Run& run, const RunEnd& end) cons
           UPDATE runs SET state = :state, reason = :reason, error = :error, summary = :summary, head_commit = :head_commit,
                           pushed = :pushed, diff_files = :files, diff_insertions = :insertions, diff_deletions = :deletions,
                           diff_blob = :diff_blob, agent_session = :agent_session,
-                          agent_session_blob = :agent_session_blob, reported_cost_nano_usd = :reported_cost, verify = :verify, findings = :findings, ended_ms = :now, lease_until_ms = 0
+                          agent_session_blob = :agent_session_blob, reported_cost_nano_usd = :reported_cost, verify = :verify, findings = :findings, review = :review,
+                          ended_ms = :now, lease_until_ms = 0
            WHERE id = :id
       )sql")
       .bind(":state", name_of(state))
@@ -190,6 +202,7 @@ void RunMoves::finish(WriteScope& scope, const Run& run, const RunEnd& end) cons
       .bind(":reported_cost", end.reported_cost_nano_usd)
       .bind(":verify", verify_to_json(end.verify))
       .bind(":findings", texts_to_json(clean_texts(end.findings, redactor_)))
+      .bind(":review", name_of(waits_for_review(state, end) ? ReviewStatus::waiting : ReviewStatus::none))
       .bind(":now", scope.now_ms)
       .bind(":id", run.id.str())
       .run();

@@ -22,7 +22,7 @@ class RunMoves {
   /// `created`, or with `queued` already with its first run.
   JobId insert_job(WriteScope& scope, const JobSpec& spec, const std::string& created_by, bool queued) const;
   /// Run number last + 1, queued; clears cancel_requested. Throws not_found; conflict while a run lives.
-  Run insert_run(WriteScope& scope, const JobId& job, const std::string& note) const;
+  Run insert_run(WriteScope& scope, const JobId& job, const RunRow& wanted) const;
   /// The oldest queued run > leased. Nothing when none waits.
   std::optional<Lease> claim(WriteScope& scope, std::int64_t lease_until_ms) const;
   /// `lease_until_ms` is Unix time in milliseconds; the store keeps it and does not act on it.
@@ -40,7 +40,7 @@ class RunMoves {
 
  private:
   /// `from` is the job's state before, for the event.
-  Run add_run(WriteScope& scope, const JobId& job, int number, JobState from, const std::string& note) const;
+  Run add_run(WriteScope& scope, const JobId& job, int number, JobState from, const RunRow& wanted) const;
   /// The end of a run whose state was looked at in the same operation.
   void finish(WriteScope& scope, const Run& run, const RunEnd& end) const;
   void record(WriteScope& scope, const RunId& run, const TraceData& data) const;

@@ -45,8 +45,8 @@ class SqliteStore final : public Store {
   std::optional<Run> run(const JobId& job, int number) override {
     return readers_.read([&](ReadScope& scope) { return find_run(scope.main, job, number); });
   }
-  Run insert_run(const JobId& job, const std::string& note) override {
-    return writer_.write([&](WriteScope& scope) { return moves_.insert_run(scope, job, note); });
+  Run insert_run(const JobId& job, const RunRow& wanted) override {
+    return writer_.write([&](WriteScope& scope) { return moves_.insert_run(scope, job, wanted); });
   }
   std::optional<Lease> claim_run(std::int64_t lease_until_ms) override {
     return writer_.write([&](WriteScope& scope) { return moves_.claim(scope, lease_until_ms); });

@@ -17,6 +17,7 @@
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/principal.h"
 #include "orchestrator/domain/trace.h"
+#include "orchestrator/store/review_store.h"
 
 namespace forge::store {
 
@@ -86,8 +87,8 @@ class Store {
   virtual JobPage jobs(const JobFilter& filter) = 0;
   virtual std::vector<Run> runs(const JobId& job) = 0;
   virtual std::optional<Run> run(const JobId& job, int number) = 0;
-  /// Adds run number last+1 in state queued. Throws conflict while a run lives.
-  virtual Run insert_run(const JobId& job, const std::string& note) = 0;
+  /// Adds run number last+1 in state queued; the first one is RunKind::first whatever `wanted` says. Throws conflict while a run lives.
+  virtual Run insert_run(const JobId& job, const RunRow& wanted) = 0;
   /// Oldest queued run > leased, generation + 1. Nothing when none waits.
   virtual std::optional<Lease> claim_run(std::int64_t lease_until_ms) = 0;
   virtual bool renew_lease(const Lease& lease, std::int64_t lease_until_ms) = 0;

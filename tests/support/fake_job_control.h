@@ -52,13 +52,12 @@ class FakeJobControl final : public JobControl {
     }
     return page;
   }
-  Run new_run(const Principal&, const std::string& id, NewRunKind kind, const std::string& note) override {
+  Run new_run(const Principal&, const std::string& id, const NewRun& wanted) override {
     auto state = state_.lock();
     Entry& entry = find(*state, id);
     if (!entry.runs.empty() && !is_final(entry.runs.back().run.state))
       throw public_failure(ErrorCode::conflict, "a run of this job is under way");
-    state->last_kind = kind;
-    state->last_note = note;
+    state->last_wanted = wanted;
     return add_run(entry);
   }
   Job cancel(const Principal&, const std::string& id) override {
@@ -149,8 +148,7 @@ class FakeJobControl final : public JobControl {
     auto state = state_.lock();
     change(find(*state, id).runs.back());
   }
-  NewRunKind last_kind() { return state_.lock()->last_kind; }
-  std::string last_note() { return state_.lock()->last_note; }
+  NewRun last_wanted() { return state_.lock()->last_wanted; }
   std::size_t job_count() { return state_.lock()->jobs.size(); }
 
  private:
@@ -160,8 +158,7 @@ class FakeJobControl final : public JobControl {
   };
   struct State {
     std::list<Entry> jobs;
-    NewRunKind last_kind = NewRunKind::retry;
-    std::string last_note;
+    NewRun last_wanted;
   };
 
   static Entry& find(State& state, const std::string& id) {

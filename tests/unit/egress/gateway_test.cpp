@@ -180,7 +180,7 @@ TEST_F(GatewayTest, CountsAllRunsOfAJob) {
   call(one);
   store_->claim_run(clock_.now_ms() + 1000);
   store_->end_run({one.job.id, one.run.id, 1, 1}, {});
-  Session second = one.job.id.empty() ? session() : Session{one.job, store_->insert_run(one.job.id, ""), nullptr};
+  Session second = one.job.id.empty() ? session() : Session{one.job, store_->insert_run(one.job.id, {}), nullptr};
   second.model = gateway().model_for(second.job, second.run, trace_);
   call(second);
   const auto error = test::error_of([&] { call(second); });

@@ -135,7 +135,7 @@ TEST(EventRoutes, AStreamStaysWithItsRun) {
   Streaming server;
   const std::string id = server.make_job();
   server.jobs.end(id, Reason::verify_failed);
-  server.jobs.new_run({}, id, NewRunKind::retry, "");
+  server.jobs.new_run({}, id, {});
   server.say(id, 7);
   Stream second = server.open("/api/v1/jobs/" + id + "/events");
   EXPECT_EQ(second.next().data.at("run"), 2);

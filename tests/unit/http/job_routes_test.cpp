@@ -159,16 +159,21 @@ TEST(JobRoutes, RunQueuesANewRunOfAnEndedJob) {
   EXPECT_EQ(retry.status, 201);
   EXPECT_EQ(body_of(retry).at("number"), 2);
   server.jobs.end(id, Reason::completed);
-  const RawResponse follow_up = server.send("POST", "/api/v1/jobs/" + id + "/run", R"({"kind": "follow_up", "note": "Also the docs."})");
+  const RawResponse follow_up =
+      server.send("POST", "/api/v1/jobs/" + id + "/run", R"({"kind": "follow_up", "from_run": 1, "note": "Also the docs."})");
   EXPECT_EQ(body_of(follow_up).at("number"), 3);
-  EXPECT_EQ(server.jobs.last_kind(), NewRunKind::follow_up);
-  EXPECT_EQ(server.jobs.last_note(), "Also the docs.");
+  const NewRun wanted = server.jobs.last_wanted();
+  EXPECT_EQ(wanted.kind, RunKind::follow_up);
+  EXPECT_EQ(wanted.from_run, 1);
+  EXPECT_EQ(wanted.note, "Also the docs.");
 }
 
 TEST(JobRoutes, RunRefusesWhatItDoesNotUnderstand) {
   ApiServer server;
   const std::string path = "/api/v1/jobs/" + server.make_job() + "/run";
   EXPECT_EQ(field_of(server.send("POST", path, R"({"kind": "again"})")), "kind");
+  EXPECT_EQ(field_of(server.send("POST", path, R"({"kind": "first"})")), "kind");
+  EXPECT_EQ(field_of(server.send("POST", path, R"({"kind": "fork", "from_run": 0})")), "from_run");
   EXPECT_EQ(field_of(server.send("POST", path, R"({"notes": "x"})")), "notes");
   EXPECT_EQ(field_of(server.send("POST", path, json{{"note", std::string(32769, 'x')}}.dump())), "note");
   EXPECT_EQ(server.send("POST", path, std::string(70000, ' ')).status, 413);

@@ -18,7 +18,7 @@ struct TwoRuns : ApiServer {
     jobs.happen(id, TraceType::log, R"({"level":"info","message":"one"})");
     jobs.edit(id, [](auto& run) { run.diff = "first diff"; });
     jobs.end(id, Reason::verify_failed);
-    jobs.new_run({}, id, NewRunKind::retry, "");
+    jobs.new_run({}, id, {});
     jobs.happen(id, TraceType::text, R"({"text":"hello"})");
     jobs.happen(id, TraceType::log, R"({"level":"info","message":"two"})");
     jobs.edit(id, [](auto& run) {

@@ -80,7 +80,7 @@ TEST_F(QueueTest, TheNextRunOfAJobIsKnownAfterTheOneBeforeLeftItsWorker) {
       2);
   const Job job = queued();
   ASSERT_TRUE(ended_.wait());
-  const forge::Run second = store_->insert_run(job.id, "");
+  const forge::Run second = store_->insert_run(job.id, {});
   queue_->wake();
   ASSERT_TRUE(second_at_work.wait());
   queued("another");

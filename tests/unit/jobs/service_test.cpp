@@ -203,7 +203,7 @@ TEST_F(ServiceTest, APushThatIsRefusedEndsTheRunAsPushFailedAndKeepsTheDiff) {
 TEST_F(ServiceTest, ARetryIsANewRunOnABranchOfItsOwn) {
   start(writes("a.txt", "a\n"));
   const Job first = run_to_end(spec());
-  service_->new_run(me_, first.id.str(), NewRunKind::retry, "");
+  service_->new_run(me_, first.id.str(), {});
   ASSERT_TRUE(wait_for_ends(2));
   const auto runs = service_->runs(first.id.str());
   ASSERT_EQ(runs.size(), 2u);
@@ -216,7 +216,7 @@ TEST_F(ServiceTest, ACreatedJobWaitsUntilItIsRun) {
   start(writes("a.txt", "a\n"));
   const Job job = service_->create(me_, spec(), false);
   EXPECT_EQ(job.state, JobState::created);
-  service_->new_run(me_, job.id.str(), NewRunKind::retry, "");
+  service_->new_run(me_, job.id.str(), {});
   ASSERT_TRUE(wait_for_ends(1));
   EXPECT_EQ(service_->get(job.id.str()).state, JobState::succeeded);
 }

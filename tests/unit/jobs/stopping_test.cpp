@@ -343,7 +343,7 @@ TEST_F(StoppingTest, ADrainThatRunsOutInterruptsWhatIsLeft) {
   EXPECT_EQ(service_->get(job.id.str()).last_run->reason, Reason::interrupted);
   EXPECT_TRUE(service_->draining());
   EXPECT_EQ(code_of([&] { service_->create(me_, spec(), true); }), "unavailable");
-  EXPECT_EQ(code_of([&] { service_->new_run(me_, job.id.str(), NewRunKind::retry, ""); }), "unavailable");
+  EXPECT_EQ(code_of([&] { service_->new_run(me_, job.id.str(), {}); }), "unavailable");
 }
 
 }  // namespace

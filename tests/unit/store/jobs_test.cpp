@@ -69,7 +69,7 @@ TYPED_TEST(StoredJobs, WaitAsCreatedUntilQueued) {
   EXPECT_EQ(job.state, JobState::created);
   EXPECT_FALSE(job.last_run);
   EXPECT_FALSE(this->store().claim_run(1));
-  const Run run = this->store().insert_run(job.id, "");
+  const Run run = this->store().insert_run(job.id, {});
   EXPECT_EQ(run.number, 1);
   EXPECT_EQ(this->store().job(job.id.str()).state, JobState::queued);
 }
@@ -149,16 +149,16 @@ TYPED_TEST(StoredJobs, RefuseACursorThatNoPageGave) {
 
 TYPED_TEST(StoredJobs, TakeANewRunOnlyWhenNoneLives) {
   const Lease lease = this->claimed();
-  EXPECT_EQ(error_of([&] { this->store().insert_run(lease.job, ""); }), "conflict: run 1 of the job is leased");
+  EXPECT_EQ(error_of([&] { this->store().insert_run(lease.job, {}); }), "conflict: run 1 of the job is leased");
   ASSERT_TRUE(this->store().end_run(lease, {.reason = Reason::stuck}));
-  const Run second = this->store().insert_run(lease.job, "try harder");
+  const Run second = this->store().insert_run(lease.job, {.note = "try harder"});
   EXPECT_EQ(second.number, 2);
   EXPECT_THAT(this->all_events(second.id).at(0).data_json, HasSubstr(R"("from":"failed","note":"try harder")"));
   EXPECT_EQ(this->store().job(lease.job.str()).last_run->number, 2);
   EXPECT_EQ(this->store().runs(lease.job).size(), 2u);
   EXPECT_EQ(this->store().run(lease.job, 1)->reason, Reason::stuck);
   EXPECT_FALSE(this->store().run(lease.job, 3));
-  EXPECT_THAT(error_of([&] { this->store().insert_run(JobId("01jgfq2k00000000000000000a"), ""); }), StartsWith("not_found"));
+  EXPECT_THAT(error_of([&] { this->store().insert_run(JobId("01jgfq2k00000000000000000a"), {}); }), StartsWith("not_found"));
 }
 
 }  // namespace

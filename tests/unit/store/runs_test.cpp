@@ -180,7 +180,7 @@ TYPED_TEST(StoredRuns, AreOnlyAskedToEndWhenCancelledAtWork) {
   EXPECT_TRUE(this->store().request_cancel(lease.job).cancel_requested);  // asking twice is fine
   EXPECT_FALSE(this->store().move_run(lease, JobState::running, JobState::queued));
   ASSERT_TRUE(this->store().end_run(lease, {.reason = Reason::cancelled}));
-  EXPECT_FALSE(this->store().insert_run(lease.job, "").reason);
+  EXPECT_FALSE(this->store().insert_run(lease.job, {}).reason);
   EXPECT_FALSE(this->store().job(lease.job.str()).cancel_requested);  // a new run starts afresh
   EXPECT_TRUE(this->store().claim_run(1));
 }

@@ -34,7 +34,7 @@ TYPED_TEST(StoredUsage, IsSummedInTheRunByModelAndByJob) {
   EXPECT_EQ(models[0].requests, 2);
   EXPECT_EQ(models[0].cost_nano_usd, 11);
   EXPECT_EQ(models[0].usage.output, 40);
-  const Run second = this->store().insert_run(lease.job, "");
+  const Run second = this->store().insert_run(lease.job, {});
   this->use(second.id, "a/x", kOne, 100);
   EXPECT_EQ(this->store().spending_of_job(lease.job), (Spending{.priced_nano_usd = 116, .unpriced = {}}));
   EXPECT_EQ(this->store().spending_of_job(this->queued().id), Spending{});

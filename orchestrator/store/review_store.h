@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/base/ids.h"
+#include "orchestrator/domain/job.h"
+#include "orchestrator/domain/review.h"
+
+namespace forge::store {
+
+/// What a new run starts from and is told.
+struct RunRow {
+  RunKind kind = RunKind::retry;
+  int from_run = 0;
+  std::string note;
+  std::string brief;
+};
+
+/// Lines that an accepted suggestion puts in place of others of the head side.
+struct PlannedSuggestion {
+  CommentId comment;
+  std::string path;
+  int start_line = 1;
+  int end_line = 1;
+  std::string text;
+};
+
+/// What an apply is going to do, written down before it does it: whoever completes it later makes the same commit.
+struct ApplyPlan {
+  std::vector<std::string> hunks;  ///< ids of the accepted ones
+  std::vector<PlannedSuggestion> suggestions;
+  std::string message;  ///< whole text of the commit
+  bool push = true;
+};
+
+struct ApplyRow {
+  std::int64_t id = 0;
+  RunId run;
+  JobId job;
+  int run_number = 0;
+  ApplyPlan plan;
+  AppliedReview outcome;  ///< counts, branch, by and at_ms from the beginning; commit and pushed once it is done
+  std::string error;      ///< of a failed one
+  bool pending = true;
+};
+
+/// What is stored of one run's review.
+struct ReviewRow {
+  RunId run;
+  std::int64_t revision = 1;
+  std::string summary;
+  std::vector<HunkMark> marks;           ///< by hunk id
+  std::vector<ReviewComment> comments;   ///< oldest first, with everybody's drafts
+  std::optional<AppliedReview> applied;  ///< the last one that is done
+  std::string pushed_commit;             ///< of the last one that was pushed; empty when none was
+};
+
+/// What a review begins with: carried over from the one before.
+struct ReviewBeginning {
+  std::vector<HunkMark> marks;
+  std::vector<ReviewComment> comments;  ///< their ids are made here
+  struct Viewed {
+    std::string principal;
+    ViewedMark mark;
+  };
+  std::vector<Viewed> viewed;
+};
+
+/// One change to a review, in the words of the store.
+struct ReviewChange {
+  std::string by;
+  std::optional<std::string> summary;
+  std::vector<HunkMark> marks;        ///< set; `by` and `at_ms` are filled in here
+  std::vector<std::string> unmarked;  ///< ids of hunks whose marks go
+  struct Suggestion {
+    CommentId comment;
+    bool accepted = true;
+  };
+  std::vector<Suggestion> suggestions;
+  std::vector<ViewedMark> viewed;       ///< by `by`
+  std::vector<std::string> not_viewed;  ///< paths
+  bool send_drafts = false;             ///< those of `by`
+};
+
+/// Reviews as they are stored. The part of Store that deals with them; its rules hold. `revision` that is not the review's own is
+/// precondition_failed. Unless said otherwise a change makes the revision grow by one; what only its principal sees does not. Texts that
+/// people wrote are kept as they are. Errors: not_found for a run without a review.
+class ReviewStore {
+ public:
+  virtual ~ReviewStore() = default;
+
+  /// Makes the review of a run; the one that is there already is left alone. False then.
+  virtual bool open_review(const RunId& run, const ReviewBeginning& beginning) = 0;
+  /// Nothing when it was not opened yet.
+  virtual std::optional<ReviewRow> review(const RunId& run) = 0;
+  virtual std::vector<ViewedMark> viewed(const RunId& run, const std::string& principal) = 0;
+  /// Of everybody, for the next run's beginning.
+  virtual std::vector<ReviewBeginning::Viewed> all_viewed(const RunId& run) = 0;
+  /// Returns the revision afterwards. All or nothing. Without `revision` only viewed marks may be in it. Throws conflict when the review is
+  /// changes_requested or dismissed; bad_input for an unknown comment.
+  virtual std::int64_t change_review(const RunId& run, std::optional<std::int64_t> revision, const ReviewChange& change) = 0;
+
+  /// The id and times are filled in. A draft leaves the revision alone. Throws limit_exceeded past kCommentsPerReview.
+  virtual ReviewComment insert_comment(const RunId& run, const ReviewComment& comment) = 0;
+  /// Writes body, suggestion and draft. Throws not_found; permission_denied for another author's. The same for delete_comment.
+  virtual ReviewComment update_comment(const RunId& run, const ReviewComment& comment, const std::string& by) = 0;
+  virtual void delete_comment(const RunId& run, const CommentId& comment, const std::string& by) = 0;
+
+  /// The apply that a request with this key began, unless it failed.
+  virtual std::optional<ApplyRow> find_apply(const RunId& run, const std::string& key) = 0;
+  /// Writes the plan down. With a key that was used before, the row of that time is returned instead, whatever the revision. Throws
+  /// conflict while another one is pending, or when the review is changes_requested or dismissed.
+  virtual ApplyRow begin_apply(const RunId& run, std::int64_t revision, const std::string& key, const ApplyPlan& plan,
+                               const AppliedReview& outcome) = 0;
+  /// It is done: the review and its run become `applied`, in one transaction. False when it was not pending.
+  virtual bool finish_apply(std::int64_t id, const std::string& commit, bool pushed) = 0;
+  /// It came to nothing: nothing else changes, and its key may be used again.
+  virtual bool fail_apply(std::int64_t id, const std::string& error) = 0;
+  virtual std::vector<ApplyRow> pending_applies() = 0;
+
+  /// Sends the drafts of `by`, makes the review `changes_requested` and queues the follow-up run, in one transaction. With a key that was
+  /// used before, the run of that time is returned. Throws conflict while a run of the job lives.
+  virtual Run send_back(const RunId& run, std::int64_t revision, const std::string& key, const std::string& by,
+                        const RunRow& follow_up) = 0;
+  /// Throws conflict when it is changes_requested.
+  virtual void dismiss_review(const RunId& run, std::int64_t revision) = 0;
+};
+
+}  // namespace forge::store
