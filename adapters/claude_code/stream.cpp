@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "adapters/claude_code/command_line.h"
+#include "orchestrator/base/json_reader.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/models/json_fields.h"
 
@@ -98,7 +99,7 @@ std::vector<std::string> texts_field(const json& object, std::string_view key) {
 }  // namespace
 
 void Stream::line(std::string_view text) {
-  const json line = json::parse(text, nullptr, false);
+  const json line = parse_leniently(text);
   if (!line.is_object()) {
     if (heard_.unreadable++ == 0) heard_.unreadable_line = to_utf8(text.substr(0, kShownLineBytes)).text;
     return;

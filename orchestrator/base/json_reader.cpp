@@ -76,6 +76,13 @@ class Strictness {
   std::vector<std::set<std::string>> keys_;  // of each open object or array, the outermost first
 };
 
+/// The quote that closes the string which begins at `at`; the end of the text when none does.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at, text.size());
+}
+
 }  // namespace
 
 JsonReader::JsonReader(const json& object, std::string path) : object_(object), path_(std::move(path)) {
@@ -159,6 +166,28 @@ json parse_json(std::string_view text, std::string_view what) {
   } catch (const json::exception& error) {  // a number too large for a double
     throw bad_input("", fmt::format("{} is not valid JSON ({})", what, error.what()));
   }
+}
+
+bool nested_deeper_than(std::string_view text, std::size_t levels) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; (at = text.find_first_of("\"[]{}", at)) != std::string_view::npos; ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at);
+    } else if (c == '[' || c == '{') {
+      if (++depth > levels) return true;
+    } else if (depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+json parse_leniently(std::string_view text) {
+  if (nested_deeper_than(text, kMaxLenientDepth)) return {};
+  json parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) return {};
+  return parsed;
 }
 
 std::string dump_json(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }

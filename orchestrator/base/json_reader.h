@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -39,6 +40,12 @@ class JsonReader {
 
 /// Strict parse: bad_input with the byte offset; `max_depth` (64) guards the stack; duplicate keys are refused.
 nlohmann::json parse_json(std::string_view text, std::string_view what);
+/// Deepest nesting of JSON from outside that is read at all: copying and printing a value needs the stack once for each level.
+inline constexpr std::size_t kMaxLenientDepth = 256;
+/// Whether arrays and objects of JSON text stand in each other more than `levels` deep. Reads brackets and strings only.
+bool nested_deeper_than(std::string_view text, std::size_t levels);
+/// For what others wrote: null when it is not JSON, or nested deeper than kMaxLenientDepth. Of a key that stands twice the last one counts.
+nlohmann::json parse_leniently(std::string_view text);
 /// Compact, non-UTF-8 replaced rather than thrown.
 std::string dump_json(const nlohmann::json& value);
 

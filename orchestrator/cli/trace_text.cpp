@@ -60,7 +60,7 @@ std::string shown_model(const std::string& name) {
 
 /// The arguments of a call as one readable text: the one that tells most, or all of them as JSON.
 std::string shown_arguments(const std::string& arguments) {
-  const json value = json::parse(arguments, nullptr, false);
+  const json value = parse_leniently(arguments);
   if (!value.is_object()) return arguments;
   for (const char* key : {"command", "path", "file_path", "pattern", "query", "url"})
     if (value.contains(key) && value.at(key).is_string()) return field_text(value, key);

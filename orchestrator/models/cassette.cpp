@@ -201,6 +201,7 @@ std::vector<Exchanged> Replay::load() const {
   int number = 0;
   try {
     for (std::string text; std::getline(in, text); ++number) {
+      if (nested_deeper_than(text, kMaxLenientDepth + 1)) throw bad_input("", "is nested too deep");  // a body, and the line around it
       const json line = json::parse(text);
       if (number > 0) {
         exchanges.push_back(read_line(line));

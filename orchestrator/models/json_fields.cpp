@@ -38,11 +38,6 @@ json parse_event(std::string_view data) {
   }
 }
 
-json parse_leniently(std::string_view body) {
-  json parsed = json::parse(body, nullptr, false);
-  return parsed.is_discarded() ? json() : parsed;
-}
-
 bool is_strict_object(std::string_view arguments) {
   if (arguments.empty()) return true;
   try {

@@ -19,8 +19,6 @@ std::optional<std::int64_t> count_field(const nlohmann::json& object, std::strin
 
 /// JSON of one event of a stream. Throws unavailable when it is broken: a stream that lost its grammar is tried again, as a cut one is.
 nlohmann::json parse_event(std::string_view data);
-/// JSON of an answer's body; null when it is not JSON.
-nlohmann::json parse_leniently(std::string_view body);
 
 /// Whether `arguments` of a tool call is one strict JSON object. "" means {} and is.
 bool is_strict_object(std::string_view arguments);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "orchestrator/base/guarded.h"
+#include "orchestrator/base/json_reader.h"
 #include "orchestrator/models/json_fields.h"
 #include "orchestrator/models/script_events.h"
 

@@ -119,5 +119,23 @@ TEST(WrittenJson, IsCompactAndAlwaysUtf8) {
   EXPECT_EQ(dump_json("a\xff"), "\"a\xEF\xBF\xBD\"");
 }
 
+std::string nested(std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); }
+
+TEST(LenientJson, IsReadUpToADepthThatTheStackBears) {
+  EXPECT_EQ(parse_leniently(R"({"a":1,"a":2})"), (json{{"a", 2}}));
+  EXPECT_TRUE(parse_leniently("{").is_null());
+  EXPECT_FALSE(parse_leniently(nested(kMaxLenientDepth)).is_null());
+  EXPECT_TRUE(parse_leniently(nested(kMaxLenientDepth + 1)).is_null());
+  EXPECT_TRUE(parse_leniently(nested(4'000'000)).is_null());
+}
+
+TEST(Nesting, IsCountedInBracketsOutsideOfStrings) {
+  EXPECT_FALSE(nested_deeper_than(R"({"[[[":"\"[[[\\","b":[]})", 2));
+  EXPECT_TRUE(nested_deeper_than(R"({"[[[":"\"[[[\\","b":[[]]})", 2));
+  EXPECT_FALSE(nested_deeper_than("[][][]]]]{}", 1));
+  EXPECT_FALSE(nested_deeper_than(R"("[[[)", 0));
+  EXPECT_FALSE(nested_deeper_than("\"\\", 0));
+}
+
 }  // namespace
 }  // namespace forge

@@ -68,6 +68,15 @@ TEST_F(ClaudeStream, TellsAWholePromptAsTurnsTextsCallsAndResults) {
   EXPECT_EQ(heard.unreadable, 0);
 }
 
+// Anything inside may write to the program's output. A line is at most 16 MiB, which is room for millions of brackets.
+TEST_F(ClaudeStream, IsNotBroughtDownByALineThatNestsWithoutEnd) {
+  const std::string deep = std::string(2'000'000, '[') + std::string(2'000'000, ']');
+  const Heard& heard =
+      say(R"({"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"a":)" + deep + "}}]}}");
+  EXPECT_EQ(heard.unreadable, 1);
+  EXPECT_THAT(recorder_.of<trace::ToolCall>(), IsEmpty());
+}
+
 TEST_F(ClaudeStream, ReadsExitCodesAndCutOutputFromTheTextOfAResult) {
   play("outputs");
   const auto results = recorder_.of<trace::ToolResult>();
