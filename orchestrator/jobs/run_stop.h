@@ -16,7 +16,7 @@ class RunStop {
   /// `time_limit` counts from now.
   explicit RunStop(std::chrono::seconds time_limit) : deadline_(SteadyClock::now() + time_limit) {}
 
-  /// cancelled, interrupted or no_output.
+  /// cancelled, interrupted, no_output or output_limit.
   void request(Reason why);
   /// What was requested; `timeout` once the time limit passed; nothing while the run may go on.
   std::optional<Reason> why();

@@ -20,7 +20,12 @@ class RunTrace final : public TraceSink {
   /// Findings beyond this stay in the trace alone.
   static constexpr std::size_t kKeptFindings = 100;
 
-  RunTrace(store::Store& store, RunId run, Activity& activity) : store_(store), run_(std::move(run)), activity_(activity) {}
+  /// Bytes that one run may put into its trace: whoever writes it also fills the disk of all others.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+  /// `stop` is asked for the end of the run (output_limit) when the trace has `most_bytes`; what the agent does then is no longer kept.
+  RunTrace(store::Store& store, RunId run, Activity& activity, RunStop& stop, std::size_t most_bytes = kMostBytes)
+      : store_(store), run_(std::move(run)), activity_(activity), stop_(stop), most_bytes_(most_bytes) {}
 
   void append(TraceData data, std::optional<int> turn = {}) override;
   void alive() override { activity_.touch(); }
@@ -41,9 +46,15 @@ class RunTrace final : public TraceSink {
   std::vector<std::string> findings();
 
  private:
+  /// False when the event has no room any more.
+  bool has_room(const TraceData& data);
+
   store::Store& store_;
   const RunId run_;
   Activity& activity_;
+  RunStop& stop_;
+  const std::size_t most_bytes_;
+  std::atomic<std::size_t> bytes_ = 0;
   Guarded<std::vector<std::string>> findings_;
   std::atomic<bool> store_failed_ = false;
 };

@@ -136,7 +136,7 @@ class JobService final : public Service {
   }
 
   store::RunEnd perform(const Job& job, Run run, LiveRun& live) {
-    RunTrace trace(parts_.store, run.id, live.activity);
+    RunTrace trace(parts_.store, run.id, live.activity, live.stop, parts_.most_trace_bytes);
     StoredProgress progress(parts_.store, live.lease, trace);
     run.branch = branch_name(job.id, run.number);
     progress.learned({.branch = run.branch, .started_ms = parts_.clock.now_ms()});

@@ -11,6 +11,7 @@
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/git/repository_cache.h"
 #include "orchestrator/jobs/queue.h"
+#include "orchestrator/jobs/run_trace.h"
 #include "orchestrator/sandbox/driver.h"
 #include "orchestrator/store/store.h"
 
@@ -27,6 +28,7 @@ struct ServiceParts {
   Log& log;
   QueueOptions queue;
   bool push_partial = false;
+  std::size_t most_trace_bytes = RunTrace::kMostBytes;  ///< of one run
 };
 
 /// Jobs as the doors see them, and the only writer of job states. Ends what a dead process left (`interrupted`) before it starts.

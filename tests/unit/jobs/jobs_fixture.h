@@ -61,7 +61,8 @@ class Jobs : public testing::Test, protected WithStore<SystemClock> {
                                    .clock = clock_,
                                    .log = *log_,
                                    .queue = queue,
-                                   .push_partial = push_partial});
+                                   .push_partial = push_partial,
+                                   .most_trace_bytes = most_trace_bytes_});
     ended_ = service_->subscribe([this](const JobId&, const TraceEvent& event) {
       if (event.type != TraceType::terminal) return;
       auto count = terminals_.lock();
@@ -97,6 +98,7 @@ class Jobs : public testing::Test, protected WithStore<SystemClock> {
 
   std::vector<TraceEvent> events(const Job& job) { return service_->trace(job.id.str(), 0, 0, 1000).items; }
 
+  std::size_t most_trace_bytes_ = jobs::RunTrace::kMostBytes;
   const Principal me_{"tester", Role::admin, true};
   TempRepo repo_;
   std::unique_ptr<git::RepositoryCache> git_ = git::open_repository_cache(

@@ -42,6 +42,29 @@ TEST_F(StoppingTest, ACancelledRunIsDeadAndItsWorkIsKeptUnpushed) {
   EXPECT_EQ(driver_.counts().live(), 0);
 }
 
+TEST_F(StoppingTest, ARunThatFillsItsTraceEndsAndKeepsItsWork) {
+  most_trace_bytes_ = 100'000;
+  start([](const RunContext& context, const std::string&, const Stop& stop) {
+    context.sandbox.write_file("half.txt", "half\n", stop);
+    while (!stop.cancelled()) context.trace.append(trace::Text{{std::string(1000, 'x')}});
+    stop.check();
+    return AgentResult{};
+  });
+  const Job ended = run_to_end(spec());
+  EXPECT_EQ(ended.last_run->reason, Reason::output_limit);
+  EXPECT_EQ(ended.state, JobState::failed);
+  EXPECT_THAT(service_->diff(ended.id.str(), 0), HasSubstr("+half"));
+  std::size_t kept = 0;
+  std::string last;
+  for (const TraceEvent& event : events(ended)) {
+    if (event.type == TraceType::text) kept += 1000;
+    last = event.data_json;
+  }
+  EXPECT_GT(kept, 50'000U);
+  EXPECT_LE(kept, 100'000U);
+  EXPECT_THAT(last, HasSubstr("output_limit")) << "Forge's own events are kept";
+}
+
 TEST_F(StoppingTest, AQueuedRunIsCancelledWithoutEverStarting) {
   start(writes("a", "a"), {.concurrency = 0});
   const Job job = service_->create(me_, spec(), true);
