@@ -41,6 +41,8 @@ std::string path_of(const std::string& url) {
   return path == std::string::npos ? "/" : url.substr(path);
 }
 
+using Chunk = std::pair<std::int64_t, std::string>;  // milliseconds since the one before, bytes
+
 struct Exchanged {
   std::int64_t seq = 0;
   std::string method;
@@ -48,7 +50,7 @@ struct Exchanged {
   std::string hash;
   json body;
   net::HttpHead head;
-  std::vector<std::pair<std::int64_t, std::string>> chunks;  // milliseconds since the one before, bytes
+  std::vector<Chunk> chunks;
   bool cut = false;
 };
 
@@ -62,13 +64,25 @@ Exchanged asked(const net::HttpRequest& request, const CassetteOptions& options)
   return exchange;
 }
 
+/// A provider may repeat the key in its answer, also over the border of two chunks; such an answer becomes one chunk.
+std::vector<Chunk> without_secrets(const std::vector<Chunk>& chunks, const Redactor& redactor) {
+  Chunk whole;
+  for (const auto& [delay_ms, bytes] : chunks) {
+    whole.first += delay_ms;
+    whole.second += bytes;
+  }
+  std::string clean = redactor.apply(whole.second);
+  if (clean == whole.second) return chunks;
+  return {{whole.first, std::move(clean)}};
+}
+
 std::string line_of(const Exchanged& exchange, const Redactor& redactor) {
   json headers = json::array();
   for (const net::HttpHeader& header : exchange.head.headers)
     if (std::find(kNotKept.begin(), kNotKept.end(), lower_ascii(header.name)) == kNotKept.end())
       headers.push_back({header.name, redactor.apply(header.value)});
   json chunks = json::array();
-  for (const auto& [delay_ms, bytes] : exchange.chunks) chunks.push_back({delay_ms, base64(bytes)});
+  for (const auto& [delay_ms, bytes] : without_secrets(exchange.chunks, redactor)) chunks.push_back({delay_ms, base64(bytes)});
   json line = {{"seq", exchange.seq},   {"method", exchange.method},      {"path", exchange.path}, {"body_sha256", exchange.hash},
                {"body", exchange.body}, {"status", exchange.head.status}, {"headers", headers},    {"chunks", chunks}};
   if (exchange.cut) line["cut"] = true;
@@ -241,7 +255,9 @@ Error Replay::miss(const Exchanged& wanted, const Tape& tape) const {
   const std::string told = fmt::format("does not have this request: the next one in it, number {}, ", there.seq);
   if (there.method != wanted.method || there.path != wanted.path)
     return problem(options_.file, fmt::format("{}is {} {} and not {} {}", told, there.method, there.path, wanted.method, wanted.path));
-  return problem(options_.file, told + "first differs at " + first_difference(there.body, wanted.body));
+  const std::string place = first_difference(there.body, wanted.body);
+  if (place.empty()) return problem(options_.file, told + "has this body and the body_sha256 of another", "record it anew");
+  return problem(options_.file, told + "first differs at " + place);
 }
 
 class ReplayTransport final : public Transport {

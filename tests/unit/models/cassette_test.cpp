@@ -102,6 +102,24 @@ TEST_F(CassetteTest, IsAFileOfTheDocumentedFormWithoutAnyKey) {
   EXPECT_EQ(line.at("chunks").at(0).at(1), "e30=");
 }
 
+TEST_F(CassetteTest, LeavesOutAKeyThatTheProviderRepeats) {
+  redactor_.add(kCassetteKey);
+  serve(kTapeScript);
+  server_->answer_once(test::http_answer(400, std::string("wrong key ") + kCassetteKey, "Content-Type: text/plain\r\n"));
+  EXPECT_THAT(ask(*record_cassette(options()), kFirstBody).body, HasSubstr(kCassetteKey));
+  EXPECT_EQ(ask(*replay_cassette(options()), kFirstBody).body, "wrong key [redacted]");
+}
+
+TEST_F(CassetteTest, SaysWhenABodyDoesNotHaveItsHash) {
+  serve(kTapeScript);
+  ask(*record_cassette(options()), kFirstBody);
+  std::string text = test::read_file(file_);
+  const auto hash = text.find("\"body_sha256\":\"") + 15;
+  text.replace(hash, 64, std::string(64, '0'));
+  test::write_file(file_, text);
+  EXPECT_THAT(error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text(), HasSubstr("the body_sha256 of another"));
+}
+
 TEST_F(CassetteTest, TakesARequestThatDiffersOnlyWhereItIsScrubbed) {
   serve(kTapeScript);
   ask(*record_cassette(options()), kFirstBody);
