@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -22,6 +23,7 @@ using nlohmann::json;
 
 constexpr std::size_t kShownLineBytes = 200;
 constexpr double kMostUsd = 1e6;  // a figure above it is no figure
+constexpr std::int64_t kMostNanoUsd = 1'000'000'000'000'000;
 
 bool flag_field(const json& object, std::string_view key) {
   const json* value = field(object, key);
@@ -83,7 +85,7 @@ std::optional<std::int64_t> cost_of(const json& line) {
   const json* since = field(line, "model_usage_since_last_result");
   if (since == nullptr || !since->is_object()) return nano_usd_field(line, "total_cost_usd");
   std::int64_t sum = 0;
-  for (const auto& [model, usage] : since->items()) sum += nano_usd_field(usage, "costUSD").value_or(0);
+  for (const auto& [model, usage] : since->items()) sum = std::min(sum + nano_usd_field(usage, "costUSD").value_or(0), kMostNanoUsd);
   return sum;
 }
 

@@ -84,6 +84,7 @@ void AnswerCopy::take_body(std::string_view piece) {
 }
 
 void AnswerCopy::take(const net::SseEvent& event) {
+  ++events_;
   if (!reader_->complete() && !reader_->error()) reader_->take(event);
 }
 
@@ -117,7 +118,10 @@ void AnswerCopy::count(AnswerRead& read) {
   // Billed all the same: the counts of a stream's end are missing, or all of them.
   const std::int64_t asked = read.usage.input + read.usage.cache_read + read.usage.cache_write;
   if (asked == 0) read.usage.input = static_cast<std::int64_t>(request_bytes_) / kBytesPerToken;
-  const std::int64_t said = streams_ ? heard_->bytes() : static_cast<std::int64_t>(bytes_);
+  // What could not be read to its end (packed, not in the grammar, an event beyond all size) is taken by its length: too much, and not
+  // free.
+  const bool heard = streams_ && readable_ && (events_ > 0 || bytes_ == 0);
+  const std::int64_t said = heard ? heard_->bytes() : static_cast<std::int64_t>(bytes_);
   read.usage.output = std::max(read.usage.output, said / kBytesPerToken);
 }
 

@@ -62,6 +62,7 @@ class AnswerCopy {
   bool streams_ = false;
   bool readable_ = true;
   std::size_t bytes_ = 0;
+  std::int64_t events_ = 0;
 };
 
 }  // namespace forge::egress

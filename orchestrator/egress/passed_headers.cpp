@@ -20,8 +20,18 @@ constexpr std::array<std::string_view, 11> kOfTheConnection{
     "trailer",    "transfer-encoding", "upgrade",          "content-length",     "expect"};
 // Whatever stands in them was made up inside: the sandbox has no credential of ours. The encoding is ours to choose, because a copy of the
 // answer is read here.
-constexpr std::array<std::string_view, 8> kNotFromInside{"host",   "authorization",  "x-api-key",       "api-key",
-                                                         "cookie", "x-goog-api-key", "accept-encoding", "forwarded"};
+// Who is billed is not for the agent to say, either.
+constexpr std::array<std::string_view, 11> kNotFromInside{"host",
+                                                          "authorization",
+                                                          "x-api-key",
+                                                          "api-key",
+                                                          "cookie",
+                                                          "x-goog-api-key",
+                                                          "accept-encoding",
+                                                          "forwarded",
+                                                          "openai-organization",
+                                                          "openai-project",
+                                                          "x-goog-user-project"};
 constexpr std::array<std::string_view, 6> kNotToInside{"set-cookie",          "date",          "alt-svc", "anthropic-organization-id",
                                                        "openai-organization", "openai-project"};
 

@@ -64,8 +64,11 @@ void Passing::run(httpd::AnswerWriter& answer, const Stop& stop) {
                        .body = [&](std::string_view piece) { take_body(piece, answer); }},
                       stop);
   } catch (const Error& e) {
-    if (e.code() != ErrorCode::limit_exceeded) throw;
-    throw Error(ErrorCode::unavailable, e.what());  // not the agent's request is too large, but the answer
+    // Not the agent's request is too large, or no HTTP, but the answer. A cassette's own refusals have words for clients.
+    const bool of_the_answer =
+        e.code() == ErrorCode::limit_exceeded || (e.code() == ErrorCode::invalid_argument && e.client_text().empty());
+    if (!of_the_answer) throw;
+    throw Error(ErrorCode::unavailable, e.what());
   }
   model_.give_back(std::move(transport));
   if (is_good(status_) || is_final(status_)) return;

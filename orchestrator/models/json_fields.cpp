@@ -22,8 +22,8 @@ std::string text_field(const json& object, std::string_view key) {
 }
 
 std::optional<std::int64_t> count_field(const json& object, std::string_view key) {
-  // Above any real count, below where sums of four would overflow.
-  constexpr double kMost = 1e15;
+  // Above any real count, and so low that a provider which tells nonsense does not make the sums of a day overflow.
+  constexpr double kMost = 1e9;
   const json* value = field(object, key);
   if (value == nullptr || !value->is_number()) return {};
   return static_cast<std::int64_t>(std::clamp(value->get<double>(), 0.0, kMost));

@@ -38,7 +38,8 @@ TEST_F(DoorTest, PassesBodyQueryAndUnknownHeadersOn) {
   open();
   ask(body(), "/v1/messages?beta=true&x=%20a",
       "anthropic-beta: one-2025,two\r\nX-Unknown: kept\r\nx-team: forged\r\nUser-Agent: cli/1\r\nAccept-Encoding: gzip, br\r\n"
-      "Authorization: Bearer inside-token-0123456789\r\nx-api-key: inside\r\nConnection: x-hop\r\nx-hop: 1\r\nCookie: c=1\r\nTE: "
+      "Authorization: Bearer inside-token-0123456789\r\nx-api-key: inside\r\nOpenAI-Organization: inside\r\nOpenAI-Project: "
+      "inside\r\nConnection: x-hop\r\nx-hop: 1\r\nCookie: c=1\r\nTE: "
       "trailers\r\n");
   ASSERT_THAT(server_->requests(), SizeIs(1));
   const test::SeenRequest seen = server_->requests()[0];
@@ -317,6 +318,27 @@ TEST_F(DoorTest, TakesABodyUpToItsCapAndNoByteMore) {
             413);
   close();
   EXPECT_LE(trace_.of<trace::Model>().at(0).request.text.size(), (256U << 10) + 100) << "what is kept has a cap of its own";
+}
+
+TEST_F(DoorTest, CountsAnAnswerThatItCannotReadByItsLength) {
+  open();
+  const std::string packed(4000, '\x8b');  // a provider that packs although it was asked not to
+  server_->answer_once(test::http_answer(200, packed, "Content-Type: text/event-stream\r\nContent-Encoding: gzip\r\n"));
+  EXPECT_EQ(ask(body()).body, packed);
+  server_->stream_once("event: message_start\ndata: " + std::string(4000, '[') + "\n\n");
+  ask(body());
+  close();
+  for (const trace::Model& event : trace_.of<trace::Model>()) {
+    EXPECT_TRUE(event.usage_estimated);
+    EXPECT_GE(event.usage.output, 1000);
+  }
+  EXPECT_THAT(trace_.of<trace::Model>(), SizeIs(2));
+}
+
+TEST_F(DoorTest, BlamesTheProviderForAnAnswerThatIsNoHttp) {
+  open();
+  server_->answer_once("\x01garbage\r\n\r\n");
+  EXPECT_EQ(ask(body()).status, 502);
 }
 
 TEST_F(DoorTest, EndsTheCallOfAClientThatLeaves) {
