@@ -20,6 +20,8 @@ constexpr std::size_t kMostAtOnce = 256;
 constexpr std::size_t kMostConnections = 512;
 // Every connection may wait: a burst is there before the threads that serve it are.
 constexpr std::size_t kMostWaiting = kMostConnections;
+// Four of the largest bodies, or hundreds of usual ones: who is inside must not be able to fill the memory of the service with many.
+constexpr std::size_t kMostBodiesBytes = 4 * kMostDoorBodyBytes;
 // Longer than any pause between two turns, so that a connection is not closed just when the next request is sent.
 constexpr std::chrono::minutes kIdle{60};
 
@@ -28,6 +30,7 @@ httpd::ServerOptions server_options(std::chrono::milliseconds longest_answer) {
   options.threads = kMostAtOnce;
   options.max_connections = kMostConnections;
   options.max_waiting = kMostWaiting;
+  options.max_bodies_bytes = kMostBodiesBytes;
   options.handler_deadline = longest_answer;
   options.idle = kIdle;
   options.stop_when_client_leaves = true;

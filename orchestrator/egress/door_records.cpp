@@ -18,6 +18,8 @@ std::string kept_text(const std::string& text, const Redactor& redactor) {
   return shown.head + "\n[... " + std::to_string(shown.cut_bytes) + " bytes not kept ...]\n" + shown.tail;
 }
 
+std::size_t bytes_of(const DoorRecord& record) { return record.request.size() + record.answer.text.size(); }
+
 }  // namespace
 
 DoorRecords::DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redactor, std::function<void(const std::string&)> failed)
@@ -28,8 +30,12 @@ DoorRecords::DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redacto
 DoorRecords::~DoorRecords() = default;
 
 void DoorRecords::add(DoorRecord record) {
+  const std::size_t bytes = bytes_of(record);
   auto waiting = waiting_.lock();
-  waiting->push_back(std::move(record));
+  waiting.wait({}, [&](const Waiting& now) { return now.failed || now.bytes == 0 || now.bytes + bytes <= kMostWaitingBytes; });
+  if (waiting->failed) return;
+  waiting->bytes += bytes;
+  waiting->records.push_back(std::move(record));
   waiting.notify_all();
 }
 
@@ -39,15 +45,22 @@ void DoorRecords::work(const std::stop_token& token) {
       DoorRecord next;
       {
         auto waiting = waiting_.lock();
-        waiting.wait(token, [](const auto& records) { return !records.empty(); });
-        if (waiting->empty()) return;  // asked to end, and nothing is left
-        next = std::move(waiting->front());
-        waiting->pop_front();
+        waiting.wait(token, [](const Waiting& now) { return !now.records.empty(); });
+        if (waiting->records.empty()) return;  // asked to end, and nothing is left
+        next = std::move(waiting->records.front());
+        waiting->records.pop_front();
       }
+      const std::size_t bytes = bytes_of(next);
       keep(std::move(next));
+      auto waiting = waiting_.lock();
+      waiting->bytes -= bytes;
+      waiting.notify_all();
     }
   } catch (const std::exception& e) {
     failed_(e.what());
+    auto waiting = waiting_.lock();
+    *waiting = {.records = {}, .bytes = 0, .failed = true};
+    waiting.notify_all();
   }
 }
 

@@ -27,6 +27,8 @@ class DoorRecords {
  public:
   /// Bytes of a request that are kept: head and tail, because a conversation grows at its end.
   static constexpr std::size_t kMostRequestBytes = 256 << 10;
+  /// Bytes of requests and answers that wait to be kept. Then add() waits: who asks faster than a disk writes would fill the memory.
+  static constexpr std::size_t kMostWaitingBytes = 64 << 20;
 
   /// `failed` hears, on the thread, that something could not be kept; nothing is kept after that. References outlive this object.
   DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redactor, std::function<void(const std::string& why)> failed);
@@ -45,7 +47,12 @@ class DoorRecords {
   TraceSink& trace_;
   const Redactor& redactor_;
   const std::function<void(const std::string&)> failed_;
-  Guarded<std::deque<DoorRecord>> waiting_;
+  struct Waiting {
+    std::deque<DoorRecord> records;
+    std::size_t bytes = 0;  ///< of those, and of the one that is being kept
+    bool failed = false;    ///< nothing is kept any more
+  };
+  Guarded<Waiting> waiting_;
   std::jthread thread_;  // last: it uses all above
 };
 

@@ -22,6 +22,13 @@ Census::Ticket Census::enter(const std::string& address) {
           }};
 }
 
+BodyRoom::Ticket BodyRoom::enter(std::size_t bytes) {
+  auto held = held_->lock();
+  if (*held > 0 && (bytes > most_ || *held > most_ - bytes)) return {};
+  *held += bytes;
+  return {held_.get(), [shared = held_, bytes](void*) { *shared->lock() -= bytes; }};
+}
+
 std::size_t Census::size() { return counts_->lock()->all; }
 
 bool WorkQueue::push(std::unique_ptr<Connection>& connection) {

@@ -39,6 +39,19 @@ class Census {
   std::shared_ptr<Guarded<Counts>> counts_ = std::make_shared<Guarded<Counts>>();
 };
 
+/// Counts the bytes of the bodies that are awaited or served, over all connections: each has its own cap, and many at once need one, too.
+class BodyRoom {
+ public:
+  explicit BodyRoom(std::size_t most) : most_(most) {}
+  using Ticket = std::shared_ptr<void>;
+  /// Room for one body until the ticket is gone. Nothing when it is taken; a body that is alone always has room.
+  Ticket enter(std::size_t bytes);
+
+ private:
+  std::size_t most_;
+  std::shared_ptr<Guarded<std::size_t>> held_ = std::make_shared<Guarded<std::size_t>>();  // shared as Census's counts are
+};
+
 /// What becomes of a connection after a request.
 enum class Next {
   keep,        ///< another request may come
@@ -56,11 +69,12 @@ struct Connection {
   std::string peer;
   Census::Ticket ticket;
   HeadScanner scanner;
-  std::string received;     ///< not yet served: the head being read, a body's begin, pipelined requests
-  std::size_t awaited = 0;  ///< bytes of `received` that the request at its begin needs; 0 = its head was not judged yet
-  std::string unsent;       ///< the answer of Next::send
-  std::size_t sent = 0;     ///< bytes of it that are out
-  Next then = Next::close;  ///< what becomes of the connection when it is out
+  std::string received;             ///< not yet served: the head being read, a body's begin, pipelined requests
+  std::size_t awaited = 0;          ///< bytes of `received` that the request at its begin needs; 0 = its head was not judged yet
+  BodyRoom::Ticket body_room = {};  ///< of the request at the begin of `received`, from the sight of its head to the end of its answer
+  std::string unsent;               ///< the answer of Next::send
+  std::size_t sent = 0;             ///< bytes of it that are out
+  Next then = Next::close;          ///< what becomes of the connection when it is out
 };
 
 /// Requests whose heads are complete, waiting for a worker. A request goes to the worker that was idle last, and wakes no other one.

@@ -17,6 +17,9 @@
 namespace forge::httpd {
 namespace {
 
+// Of a connection's buffer, between two requests.
+constexpr std::size_t kKeptBytes = 64 << 10;
+
 // For the head of a stream and for a written body. A client that does not take so little holds a worker no longer than this.
 constexpr auto kHeadPatience = std::chrono::seconds(2);
 
@@ -104,17 +107,20 @@ std::string response_head(const Response& response, std::optional<std::size_t> l
   return head + framing + "\r\n";
 }
 
-Exchange::Exchange(const ServerOptions& options, Site& site, EventHub* hub, Connection& connection, Stop stop)
-    : options_(options), site_(site), hub_(hub), connection_(connection), stop_(std::move(stop)) {}
+Exchange::Exchange(const ExchangeParts& parts, Connection& connection, Stop stop)
+    : options_(parts.options), site_(parts.site), hub_(parts.hub), bodies_(parts.bodies), connection_(connection), stop_(std::move(stop)) {}
 
 Next Exchange::run() {
   const auto started = SteadyClock::now();
   std::optional<Response> response = respond();
   if (!response) return Next::await_body;
   connection_.received.erase(0, connection_.scanner.head_bytes() + request_.body.size());
+  // A connection that is kept may stand idle for long: it does not keep the place of its largest body.
+  if (connection_.received.capacity() > kKeptBytes) connection_.received.shrink_to_fit();
   connection_.scanner.restart();
   connection_.awaited = 0;
   const Next next = send(std::move(*response));
+  connection_.body_room.reset();
   site_.served({request_, route_, status_, std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - started)});
   return next;
 }
@@ -174,6 +180,8 @@ std::optional<Refusal> Exchange::take_body() {
         ErrorCode::limit_exceeded,
         route_->body_bytes == 0 ? "this path takes no body" : fmt::format("the body is larger than {} bytes", route_->body_bytes),
         {}};
+  if (!connection_.body_room) connection_.body_room = bodies_.enter(length);
+  if (!connection_.body_room) return Refusal{503, ErrorCode::busy, "too many large requests at once", "try again in a moment"};
   const std::size_t head_bytes = connection_.scanner.head_bytes();
   if (connection_.received.size() < head_bytes + length) {
     // A client that waits for the 100 has sent nothing yet; one that did not wait needs none.
@@ -181,6 +189,7 @@ std::optional<Refusal> Exchange::take_body() {
     if (head_.expects_continue && connection_.received.size() == head_bytes)
       ::send(connection_.socket.get(), kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     connection_.awaited = head_bytes + length;
+    connection_.received.reserve(connection_.awaited);
     awaits_body_ = true;
     return {};
   }

@@ -8,11 +8,18 @@
 /// Private to httpd.
 namespace forge::httpd {
 
+/// What all exchanges of a server share. `hub` may be null.
+struct ExchangeParts {
+  const ServerOptions& options;
+  Site& site;
+  EventHub* hub;
+  BodyRoom& bodies;
+};
+
 /// One request and its answer, on a worker thread.
 class Exchange {
  public:
-  /// `hub` may be null.
-  Exchange(const ServerOptions& options, Site& site, EventHub* hub, Connection& connection, Stop stop);
+  Exchange(const ExchangeParts& parts, Connection& connection, Stop stop);
   /// Serves the request whose head stands at the begin of `connection.received`, and takes it off there; or leaves it there when the rest
   /// of its body must be awaited. Never waits for the client, and never throws for what it did.
   Next run();
@@ -37,6 +44,7 @@ class Exchange {
   const ServerOptions& options_;
   Site& site_;
   EventHub* hub_;
+  BodyRoom& bodies_;
   Connection& connection_;
   Stop stop_;
   RequestHead head_;

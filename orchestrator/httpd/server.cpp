@@ -20,6 +20,7 @@ struct Server::Parts {
         log(log_),
         queue(given.max_waiting),
         census(given.max_connections, given.max_per_address),
+        bodies(given.max_bodies_bytes),
         front(options, queue, census, log, [this] { hire(); }),
         accepting([this](const std::stop_token& token) { front.run(token); }) {}
 
@@ -46,10 +47,11 @@ struct Server::Parts {
   }
 
   Next serve(Connection& connection, const std::stop_token& token) {
-    if (!options.stop_when_client_leaves) return Exchange(options, site, hub, connection, Stop(token)).run();
+    const ExchangeParts parts{options, site, hub, bodies};
+    if (!options.stop_when_client_leaves) return Exchange(parts, connection, Stop(token)).run();
     const ClientWatch::Ticket watched = front.clients().watch(connection.socket.get());
     const std::stop_callback also(token, [&] { watched.stop(); });
-    return Exchange(options, site, hub, connection, Stop(watched.token())).run();
+    return Exchange(parts, connection, Stop(watched.token())).run();
   }
 
   ServerOptions options;
@@ -58,6 +60,7 @@ struct Server::Parts {
   Log& log;
   WorkQueue queue;
   Census census;
+  BodyRoom bodies;
   Front front;
   std::vector<std::jthread> workers;  // made by the front thread alone
   std::jthread accepting;

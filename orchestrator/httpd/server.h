@@ -20,6 +20,7 @@ struct ServerOptions {
   std::size_t max_connections = 4096;               ///< event streams not counted
   std::size_t max_per_address = 256;                ///< loopback not counted
   std::size_t max_waiting = 512;                    ///< complete requests without a thread; more get 503
+  std::size_t max_bodies_bytes = 256 << 20;         ///< of all bodies that are awaited or served at once; more get 503, a single one never
   std::chrono::milliseconds head_deadline{10'000};  ///< from a head's first byte to its last
   std::chrono::milliseconds body_deadline{60'000};  ///< for the whole body
   std::chrono::milliseconds handler_deadline{120'000};

@@ -320,6 +320,23 @@ TEST_F(DoorTest, TakesABodyUpToItsCapAndNoByteMore) {
   EXPECT_LE(trace_.of<trace::Model>().at(0).request.text.size(), (256U << 10) + 100) << "what is kept has a cap of its own";
 }
 
+// One that is inside may open hundreds of connections.
+TEST_F(DoorTest, HoldsNoMoreBodiesAtOnceThanFitItsMemory) {
+  open();
+  const std::string head = "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(kMostDoorBodyBytes) + "\r\n";
+  std::vector<test::RawClient> waiting;
+  for (int i = 0; i < 4; ++i) {
+    waiting.push_back(client());
+    waiting.back().send(head + "Expect: 100-continue\r\n\r\n");
+    waiting.back().read_to("100 Continue");
+  }
+  EXPECT_EQ(client().ask(head + "\r\n").status, 503);
+  EXPECT_EQ(ask(body()).status, 503);
+  waiting.pop_back();
+  const Stop stop = test::soon();
+  while (ask(body()).status != 200) forge::pause(std::chrono::milliseconds(5), stop);  // the server hears that the client has left
+}
+
 TEST_F(DoorTest, CountsAnAnswerThatItCannotReadByItsLength) {
   open();
   const std::string packed(4000, '\x8b');  // a provider that packs although it was asked not to
