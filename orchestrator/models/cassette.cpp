@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -138,7 +140,7 @@ std::int64_t Recording::begin() {
     state->file.reset(::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
     if (!state->file && errno == EEXIST)
       throw problem(options_.file, "exists already and is not overwritten", "remove it to record it anew");
-    if (!state->file) throw problem(options_.file, "cannot be made: " + std::string(system_failure("", errno).what()));
+    if (!state->file) throw problem(options_.file, "cannot be made: " + std::string(std::strerror(errno)));
     file_ = state->file.get();
     write_all(file_, dump_json({{"cassette", kVersion}}) + "\n", Stop());
   }
@@ -209,6 +211,10 @@ class Replay final : public Cassette {
 };
 
 std::vector<Exchanged> Replay::load() const {
+  std::error_code error;
+  // A FIFO would hold up the run for ever.
+  if (std::filesystem::exists(options_.file, error) && !std::filesystem::is_regular_file(options_.file, error))
+    throw problem(options_.file, "is no regular file");
   std::ifstream in(options_.file, std::ios::binary);
   if (!in) throw problem(options_.file, "cannot be read");
   std::vector<Exchanged> exchanges;
@@ -216,7 +222,8 @@ std::vector<Exchanged> Replay::load() const {
   try {
     for (std::string text; std::getline(in, text); ++number) {
       if (nested_deeper_than(text, kMaxLenientDepth + 1)) throw bad_input("", "is nested too deep");  // a body, and the line around it
-      const json line = json::parse(text);
+      const json line = json::parse(text, nullptr, false);
+      if (line.is_discarded()) throw bad_input("", "is no JSON; was it cut?");  // its text stays out of the message: it is somebody's code
       if (number > 0) {
         exchanges.push_back(read_line(line));
       } else if (line.value("cassette", 0) != kVersion) {

@@ -195,6 +195,18 @@ TEST_F(CassetteTest, OverwritesNothing) {
   EXPECT_EQ(test::read_file(file_), "precious");
 }
 
+TEST_F(CassetteTest, IsNotWaitedForWhereItIsNoFile) {
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text(), HasSubstr("is no regular file"));
+}
+
+TEST_F(CassetteTest, ShowsNothingOfALineThatIsBroken) {
+  test::write_file(file_, "{\"cassette\":1}\n{\"seq\":1,\"body\":\"somebody's co");
+  const std::string told = error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text();
+  EXPECT_THAT(told, HasSubstr("is broken at line 2"));
+  EXPECT_THAT(told, Not(HasSubstr("somebody")));
+}
+
 TEST_F(CassetteTest, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text(), HasSubstr("cannot be read"));
   for (const char* broken :
