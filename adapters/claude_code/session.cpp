@@ -58,9 +58,7 @@ AgentResult Session::prompt(const std::string& text, const Stop& stop) {
     trace_.append(trace::Limit{"max_turns", trace_.turns(), context_.job.spec.limits.max_turns});
     return {.reason = Reason::max_turns, .summary = {}, .error = "the agent used its turns without ending"};
   }
-  const std::int64_t most_tokens = context_.job.spec.limits.max_tokens;
-  if (trace_.tokens() >= most_tokens)
-    return {.reason = Reason::budget_exhausted, .summary = {}, .error = "the agent used its tokens without ending"};
+  if (tokens_are_used()) return {.reason = Reason::budget_exhausted, .summary = {}, .error = "the agent used its tokens without ending"};
   AgentResult result = run(command_for({.prompt = text,
                                         .model = door_->model_name(),
                                         .system_prompt = system_prompt_,
@@ -77,6 +75,7 @@ AgentResult Session::run(const sandbox::CommandSpec& command, const Stop& stop) 
   Stream stream(trace_);
   EndWatch watch(stop);
   *watch_.lock() = &watch;
+  if (tokens_are_used()) watch.end_now();  // counted when there was no watch to tell
   sandbox::CommandResult ended;
   try {
     ended = run_watched(command, stream, watch, stop);
@@ -88,10 +87,8 @@ AgentResult Session::run(const sandbox::CommandSpec& command, const Stop& stop) 
   const Heard& heard = stream.heard();
   if (heard.result && heard.result->reported_cost_nano_usd)
     reported_nano_usd_ = reported_nano_usd_.value_or(0) + *heard.result->reported_cost_nano_usd;
-  AgentResult result = result_of({.heard = heard,
-                                  .command = ended,
-                                  .door = door_->closed(),
-                                  .over_tokens = trace_.tokens() >= context_.job.spec.limits.max_tokens && !heard.result});
+  AgentResult result =
+      result_of({.heard = heard, .command = ended, .door = door_->closed(), .over_tokens = tokens_are_used() && !heard.result});
   result.reported_cost_nano_usd = reported_nano_usd_;
   return result;
 }

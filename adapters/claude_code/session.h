@@ -43,9 +43,12 @@ class Session final : public AgentSession {
   /// After the program's end, whatever it was.
   void end_prompt(Stream& stream);
   void over_limit();
+  bool tokens_are_used() { return trace_.tokens() >= context_.job.spec.limits.max_tokens; }
 
   const RunContext context_;
   const Options options_;
+  // Of the prompt under way. It stands before the door, whose thread may end the prompt as long as there is a door.
+  Guarded<EndWatch*> watch_;
   TurnTrace trace_;
   std::unique_ptr<egress::ModelDoor> door_;
   const std::string system_prompt_;
@@ -54,7 +57,6 @@ class Session final : public AgentSession {
   bool prepared_ = false;
   bool as_root_ = false;
   std::optional<std::int64_t> reported_nano_usd_;
-  Guarded<EndWatch*> watch_;  // of the prompt under way; the gateway's thread may end it
 };
 
 }  // namespace forge::adapters::claude_code

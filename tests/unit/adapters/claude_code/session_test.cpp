@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "tests/support/dummy_sandbox.h"
@@ -27,13 +28,17 @@ constexpr const char* kInit =
 /// A door whose state the test sets.
 class FakeDoor final : public egress::ModelDoor {
  public:
-  explicit FakeDoor(const std::optional<egress::DoorClosed>& closed) : closed_(closed) {}
+  FakeDoor(const std::optional<egress::DoorClosed>& closed, const std::function<void()>& asked) : closed_(closed), asked_(asked) {}
   std::optional<egress::DoorClosed> closed() const override { return closed_; }
   int requests() const override { return 0; }
-  const std::string& model_name() const override { return name_; }
+  const std::string& model_name() const override {
+    if (asked_) asked_();
+    return name_;
+  }
 
  private:
   const std::optional<egress::DoorClosed>& closed_;
+  const std::function<void()>& asked_;
   const std::string name_ = "claude-sonnet-5";
 };
 
@@ -53,7 +58,7 @@ class ClaudeSession : public testing::Test {
         *context_,
         [&](TraceSink& trace) {
           door_trace_ = &trace;
-          return std::make_unique<FakeDoor>(closed_);
+          return std::make_unique<FakeDoor>(closed_, before_start_);
         },
         Session::Options{.end_time = std::chrono::milliseconds(50)});
     return *session_;
@@ -69,6 +74,7 @@ class ClaudeSession : public testing::Test {
   Job job_;
   forge::Run run_;
   std::optional<egress::DoorClosed> closed_;
+  std::function<void()> before_start_;  // runs when a prompt is about to start the program
   test::TraceRecorder recorder_;
   std::unique_ptr<test::DummySandbox> sandbox_;
   std::unique_ptr<RunContext> context_;
@@ -187,6 +193,14 @@ TEST_F(ClaudeSession, EndsWhenTheTokensAreUsed) {
   EXPECT_THAT(result.error, HasSubstr("tokens"));
   gateway.join();
   EXPECT_EQ(session.prompt("Go on", test::soon()).reason, Reason::budget_exhausted);
+}
+
+// The gateway counts on a thread of its own: what the last prompt used may be known only when the next one begins.
+TEST_F(ClaudeSession, EndsWhenTheTokensTurnOutToBeUsedAsItStarts) {
+  job_.spec.limits.max_tokens = 100;
+  Session& session = program("exec tail -f /dev/null\n");
+  before_start_ = [&] { door_trace_->append(trace::Model{.request_id = "r1", .usage = {60, 40, 0, 0}}); };
+  EXPECT_EQ(session.prompt("Mend it", test::soon()).reason, Reason::budget_exhausted);
 }
 
 TEST_F(ClaudeSession, CountsTurnsOverAllPrompts) {
