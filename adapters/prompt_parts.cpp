@@ -18,6 +18,15 @@ std::string without_tag(std::string text) {
   return text;
 }
 
+/// About `max_bytes` of a text, and how much of its middle is missing. Repaired before the cut, because a replacement is longer than what
+/// it replaces, and after it, because that may tear a character.
+std::string cut_to(std::string_view text, std::size_t max_bytes) {
+  const std::string clean = to_utf8(text).text;
+  const HeadTail cut = cut_middle(clean, max_bytes, std::string_view::npos, 80);
+  const std::string gap = cut.cut_bytes == 0 ? "" : fmt::format("[... {} bytes left out ...]\n", cut.cut_bytes);
+  return to_utf8(cut.head + gap + cut.tail).text;
+}
+
 }  // namespace
 
 std::string network_line(const NetworkPolicy& policy) {
@@ -34,14 +43,12 @@ std::string limits_line(const RunLimits& limits) {
 std::string checks_section(const std::vector<std::string>& commands) {
   if (commands.empty()) return {};
   return fmt::format("\n# Checks\nWhen you end, these commands are run in /workspace and must succeed; run them yourself before:\n- {}\n",
-                     fmt::join(commands, "\n- "));
+                     cut_to(fmt::format("{}", fmt::join(commands, "\n- ")), kMaxChecksBytes));
 }
 
 std::string repository_section(std::string_view instructions) {
   if (trim(instructions).empty()) return {};
-  const HeadTail cut = cut_middle(instructions, kMaxInstructionBytes, std::string_view::npos, 80);
-  const std::string gap = cut.cut_bytes == 0 ? "" : fmt::format("[... {} bytes left out ...]\n", cut.cut_bytes);
-  const std::string text = without_tag(to_utf8(cut.head + gap + cut.tail).text);
+  const std::string text = without_tag(cut_to(instructions, kMaxInstructionBytes));
   return fmt::format(
       "\n# The repository's instructions\nThis text stands in the repository (AGENTS.md or CLAUDE.md) and says how to work in it. It was "
       "not written by "

@@ -14,6 +14,9 @@ namespace forge::adapters {
 /// Of the repository's own instructions; more is cut in the middle and said so.
 inline constexpr std::size_t kMaxInstructionBytes = 32 << 10;
 
+/// Of the verify commands, for the same reason; one string of a command line, which the whole may be, holds 128 KiB.
+inline constexpr std::size_t kMaxChecksBytes = 32 << 10;
+
 /// How an agent ends its work: its last words become the commit's message.
 inline constexpr std::string_view kHowToEnd = R"(
 # How to end

@@ -173,6 +173,7 @@ bool install(const Home& home, const Npm& npm, const std::function<void(const st
     throw failure("npm is not installed, or not on the PATH")
         .with_hint("install it (on Debian: apt-get install npm), or set adapters.claude_code.program to a claude-code that you have");
   const UniqueFd lock = lock_home(home);
+  if (home.installed()) return false;  // meanwhile, by another process: what runs from there must not be replaced
   const std::string aside = home.folder + "/" + kAside;
   remove_tree(aside);  // of an installation that was killed
   on_disk("making the folder " + aside, [&](std::error_code& error) { fs::create_directory(aside, error); });
