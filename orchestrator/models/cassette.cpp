@@ -32,8 +32,10 @@ constexpr std::array<std::string_view, 9> kNotKept{"set-cookie",          "www-a
                                                    "authentication-info", "connection",       "keep-alive",
                                                    "transfer-encoding",   "content-length",   "date"};
 
+/// Without the folder: whoever runs a job sees this, and where things lie is the operator's own business.
 Error problem(const std::string& file, const std::string& what, const std::string& hint = {}) {
-  return public_failure(ErrorCode::invalid_argument, "the cassette " + file + " " + what).with_hint(hint);
+  const std::string name = std::filesystem::path(file).filename().string();
+  return public_failure(ErrorCode::invalid_argument, "the cassette " + name + " " + what).with_hint(hint);
 }
 
 /// Path and query of a URL: the host may be another one when the cassette is replayed.
@@ -43,7 +45,10 @@ std::string path_of(const std::string& url) {
   return path == std::string::npos ? "/" : url.substr(path);
 }
 
-using Chunk = std::pair<std::int64_t, std::string>;  // milliseconds since the one before, bytes
+struct Chunk {
+  std::chrono::milliseconds delay{0};  // since the one before, or since the request
+  std::string bytes;
+};
 
 struct Exchanged {
   std::int64_t seq = 0;
@@ -66,16 +71,17 @@ Exchanged asked(const net::HttpRequest& request, const CassetteOptions& options)
   return exchange;
 }
 
-/// A provider may repeat the key in its answer, also over the border of two chunks; such an answer becomes one chunk.
+/// The pieces without secrets. One may be torn between two pieces, so the whole is looked at: where there is one, the pieces become one.
 std::vector<Chunk> without_secrets(const std::vector<Chunk>& chunks, const Redactor& redactor) {
   Chunk whole;
-  for (const auto& [delay_ms, bytes] : chunks) {
-    whole.first += delay_ms;
-    whole.second += bytes;
+  for (const Chunk& chunk : chunks) {
+    whole.delay += chunk.delay;
+    whole.bytes += chunk.bytes;
   }
-  std::string clean = redactor.apply(whole.second);
-  if (clean == whole.second) return chunks;
-  return {{whole.first, std::move(clean)}};
+  std::string clean = redactor.apply(whole.bytes);
+  if (clean == whole.bytes) return chunks;
+  whole.bytes = std::move(clean);
+  return {std::move(whole)};
 }
 
 std::string line_of(const Exchanged& exchange, const Redactor& redactor) {
@@ -84,7 +90,7 @@ std::string line_of(const Exchanged& exchange, const Redactor& redactor) {
     if (std::find(kNotKept.begin(), kNotKept.end(), lower_ascii(header.name)) == kNotKept.end())
       headers.push_back({header.name, redactor.apply(header.value)});
   json chunks = json::array();
-  for (const auto& [delay_ms, bytes] : without_secrets(exchange.chunks, redactor)) chunks.push_back({delay_ms, base64(bytes)});
+  for (const Chunk& chunk : without_secrets(exchange.chunks, redactor)) chunks.push_back({chunk.delay.count(), base64(chunk.bytes)});
   json line = {{"seq", exchange.seq},   {"method", exchange.method},      {"path", exchange.path}, {"body_sha256", exchange.hash},
                {"body", exchange.body}, {"status", exchange.head.status}, {"headers", headers},    {"chunks", chunks}};
   if (exchange.cut) line["cut"] = true;
@@ -109,7 +115,9 @@ Exchanged read_line(const json& line) {
   for (const json& chunk : chunks == nullptr ? json::array() : *chunks) {
     auto bytes = from_base64(chunk.at(1).get<std::string>());
     if (!bytes) throw bad_input("chunks", "is no base64");
-    exchange.chunks.emplace_back(chunk.at(0).get<std::int64_t>(), std::move(*bytes));
+    const auto delay_ms = chunk.at(0).get<std::int64_t>();
+    if (delay_ms < 0) throw bad_input("chunks", "has a negative delay");
+    exchange.chunks.push_back({std::chrono::milliseconds(delay_ms), std::move(*bytes)});
   }
   return exchange;
 }
@@ -137,12 +145,12 @@ class Recording final : public Cassette {
 std::int64_t Recording::begin() {
   auto state = state_.lock();  // held over the making of the file: once, and nobody can write before it is there
   if (!state->file) {
-    state->file.reset(::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
-    if (!state->file && errno == EEXIST)
-      throw problem(options_.file, "exists already and is not overwritten", "remove it to record it anew");
-    if (!state->file) throw problem(options_.file, "cannot be made: " + std::string(std::strerror(errno)));
+    UniqueFd file(::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+    if (!file && errno == EEXIST) throw problem(options_.file, "exists already and is not overwritten", "remove it to record it anew");
+    if (!file) throw problem(options_.file, "cannot be made: " + std::string(std::strerror(errno)));
+    write_all(file.get(), dump_json({{"cassette", kVersion}}) + "\n", Stop());
+    state->file = std::move(file);
     file_ = state->file.get();
-    write_all(file_, dump_json({{"cassette", kVersion}}) + "\n", Stop());
   }
   return ++state->last;
 }
@@ -154,7 +162,8 @@ class RecordingTransport final : public Transport {
   net::HttpHead stream(const net::HttpRequest& request, const net::HttpReceiver& receiver, const Stop& stop) override {
     Exchanged exchange = asked(request, cassette_.options());
     exchange.seq = cassette_.begin();
-    auto last = SteadyClock::now();
+    const auto& clock = cassette_.options().now;
+    auto last = clock();
     const net::HttpReceiver recorded{.head =
                                          [&](const net::HttpHead& head) {
                                            exchange.head = head;
@@ -162,22 +171,22 @@ class RecordingTransport final : public Transport {
                                          },
                                      .body =
                                          [&](std::string_view piece) {
-                                           const auto now = SteadyClock::now();
+                                           const auto now = clock();
                                            const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - last);
-                                           exchange.chunks.emplace_back(passed.count(), piece);
+                                           exchange.chunks.push_back({passed, std::string(piece)});
                                            last = now;
                                            if (receiver.body) receiver.body(piece);
                                          },
                                      .satisfied = receiver.satisfied};
     try {
-      net::HttpHead head = inner_->stream(request, recorded, stop);
-      cassette_.add(exchange);
-      return head;
+      inner_->stream(request, recorded, stop);
     } catch (const Error&) {
       exchange.cut = true;
       if (exchange.head.status != 0) cassette_.add(exchange);
       throw;
     }
+    cassette_.add(exchange);
+    return exchange.head;
   }
 
  private:
@@ -196,6 +205,7 @@ class Replay final : public Cassette {
 
   /// The exchange that answers the request, used up by that.
   Exchanged take(const net::HttpRequest& request);
+  void wait_for(const Chunk& chunk, const Stop& stop) const { options_.pause(std::min(chunk.delay, kLongestReplayedDelay), stop); }
 
  private:
   struct Tape {
@@ -274,10 +284,12 @@ class ReplayTransport final : public Transport {
   net::HttpHead stream(const net::HttpRequest& request, const net::HttpReceiver& receiver, const Stop& stop) override {
     stop.check();
     const Exchanged exchange = cassette_.take(request);
-    if (receiver.head) receiver.head(exchange.head);
-    for (const auto& [delay_ms, bytes] : exchange.chunks) {
-      stop.check();
-      if (receiver.body) receiver.body(bytes);
+    if (receiver.head && exchange.chunks.empty()) receiver.head(exchange.head);
+    for (std::size_t i = 0; i < exchange.chunks.size(); ++i) {
+      cassette_.wait_for(exchange.chunks[i], stop);
+      // Only now, with the first piece: when the head came alone is not recorded.
+      if (receiver.head && i == 0) receiver.head(exchange.head);
+      if (receiver.body) receiver.body(exchange.chunks[i].bytes);
       if (receiver.satisfied && receiver.satisfied()) return exchange.head;
     }
     if (exchange.cut) throw Error(ErrorCode::unavailable, "the recorded answer breaks off here");

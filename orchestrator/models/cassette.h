@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "orchestrator/base/redactor.h"
+#include "orchestrator/base/stop.h"
 #include "orchestrator/models/transport.h"
 
 namespace forge::models {
@@ -12,12 +15,12 @@ namespace forge::models {
 /// Whole conversations with models in a file, so that they can be had again without a model: JSON lines, the first
 /// {"cassette":1}, then one per exchange: {seq, method, path, body_sha256, body, status, headers, chunks: [[delay_ms, base64]], cut?}.
 /// `body` and its hash are those of the request after the scrubs, with secrets taken out; `headers` are the answer's, without any that
-/// authenticate. `cut` says that the answer broke off. Thread-safe.
+/// authenticate; `chunks` lose secrets, too. `cut` says that the answer broke off. Thread-safe.
 class Cassette {
  public:
   virtual ~Cassette() = default;
   /// The transport, recorded, or a replay in its place. The cassette must outlive it. stream() of the result throws invalid_argument, with
-  /// a text for clients, when the file cannot be used, or holds no such request.
+  /// a text for clients that names the file without its folder, when the file cannot be used, or holds no such request.
   virtual std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) = 0;
 };
 
@@ -27,13 +30,23 @@ struct CassetteOptions {
   /// "metadata.user_id", "messages.*.content".
   std::vector<std::string> scrubs;
   const Redactor& redactor;  ///< outlives the cassette
+  /// What a recording measures delays by.
+  std::function<SteadyClock::time_point()> now = [] { return SteadyClock::now(); };
+  /// Waits before a piece of a replayed answer; throws as forge::pause does.
+  std::function<void(std::chrono::milliseconds, const Stop&)> pause = [](std::chrono::milliseconds delay, const Stop& stop) {
+    forge::pause(delay, stop);
+  };
 };
+
+/// Of a recorded delay: a model that thought for minutes need not be waited for as long again.
+inline constexpr std::chrono::milliseconds kLongestReplayedDelay{10'000};
 
 /// Writes each exchange at its end. The file is made at the first one; one that exists is never written to.
 std::unique_ptr<Cassette> record_cassette(CassetteOptions options);
 
-/// Answers each request with the first exchange of the file that is not used up and has the same method, path and body hash; the delays
-/// are not replayed. A request that the file does not have names the place where it first differs from the next exchange.
+/// Answers each request with the first exchange of the file that is not used up and has the same method, path and body hash, each piece
+/// after the delay that it was recorded with, up to kLongestReplayedDelay. A request that the file does not have names the place where it
+/// first differs from the next exchange.
 std::unique_ptr<Cassette> replay_cassette(CassetteOptions options);
 
 }  // namespace forge::models

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/text.h"
+#include "orchestrator/crypto/crypto.h"
 #include "orchestrator/models/cassette_body.h"
 #include "orchestrator/models/providers.h"
 #include "tests/support/errors.h"
@@ -26,11 +28,31 @@ using testing::Not;
 
 const char* const kCassetteKey = "canary-7d1f0c9a5e";
 
+constexpr const char* kFirstBody =
+    R"({"model":"m","metadata":{"user_id":"u1"},"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]})";
+
 /// What one exchange brought.
 struct Had {
   net::HttpHead head;
   std::string body;
 };
+
+/// A provider whose answer comes in pieces.
+class TornAnswer final : public Transport {
+ public:
+  explicit TornAnswer(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
+  net::HttpHead stream(const net::HttpRequest&, const net::HttpReceiver& receiver, const Stop&) override {
+    const net::HttpHead head{200, {}};
+    receiver.head(head);
+    for (const std::string& piece : pieces_) receiver.body(piece);
+    return head;
+  }
+
+ private:
+  std::vector<std::string> pieces_;
+};
+
+std::unique_ptr<Transport> torn(std::vector<std::string> pieces) { return std::make_unique<TornAnswer>(std::move(pieces)); }
 
 class CassetteTest : public testing::Test {
  protected:
@@ -49,6 +71,16 @@ class CassetteTest : public testing::Test {
                  test::soon());
     return had;
   }
+  /// A cassette with one exchange for kFirstBody, whose answer has these delays (milliseconds) and pieces.
+  void write_tape(const std::vector<std::pair<std::int64_t, std::string>>& pieces) {
+    const json body = cassette_body(kFirstBody, options().scrubs, redactor_);
+    json chunks = json::array();
+    for (const auto& [delay_ms, bytes] : pieces) chunks.push_back({delay_ms, base64(bytes)});
+    const json line = {
+        {"seq", 1},     {"method", "POST"}, {"path", "/v1/messages?beta=true"}, {"body_sha256", crypto::sha256_hex(body.dump())},
+        {"body", body}, {"status", 200},    {"headers", json::array()},         {"chunks", chunks}};
+    test::write_file(file_, json{{"cassette", 1}}.dump() + "\n" + line.dump() + "\n");
+  }
   void serve(const std::string& script) { server_ = std::make_unique<test::ModelServer>(script); }
   void stop_serving() { server_.reset(); }
 
@@ -59,8 +91,6 @@ class CassetteTest : public testing::Test {
 };
 
 constexpr const char* kTapeScript = R"([{"text": "one 😀", "usage": {"input": 3, "output": 2}}, {"text": "two"}])";
-constexpr const char* kFirstBody =
-    R"({"model":"m","metadata":{"user_id":"u1"},"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]})";
 constexpr const char* kSecondBody = R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"one"}]})";
 
 TEST_F(CassetteTest, GivesBackWhatWasRecordedByteForByte) {
@@ -102,14 +132,6 @@ TEST_F(CassetteTest, IsAFileOfTheDocumentedFormWithoutAnyKey) {
   EXPECT_EQ(line.at("chunks").at(0).at(1), "e30=");
 }
 
-TEST_F(CassetteTest, LeavesOutAKeyThatTheProviderRepeats) {
-  redactor_.add(kCassetteKey);
-  serve(kTapeScript);
-  server_->answer_once(test::http_answer(400, std::string("wrong key ") + kCassetteKey, "Content-Type: text/plain\r\n"));
-  EXPECT_THAT(ask(*record_cassette(options()), kFirstBody).body, HasSubstr(kCassetteKey));
-  EXPECT_EQ(ask(*replay_cassette(options()), kFirstBody).body, "wrong key [redacted]");
-}
-
 TEST_F(CassetteTest, SaysWhenABodyDoesNotHaveItsHash) {
   serve(kTapeScript);
   ask(*record_cassette(options()), kFirstBody);
@@ -118,6 +140,64 @@ TEST_F(CassetteTest, SaysWhenABodyDoesNotHaveItsHash) {
   text.replace(hash, 64, std::string(64, '0'));
   test::write_file(file_, text);
   EXPECT_THAT(error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text(), HasSubstr("the body_sha256 of another"));
+}
+
+// A provider may repeat in its words what it was sent, and a network tears them anywhere.
+TEST_F(CassetteTest, KeepsNoKeyThatAnAnswerRepeats) {
+  redactor_.add(kCassetteKey);
+  serve(kTapeScript);
+  server_->answer_once(test::http_answer(400, std::string("bad key ") + kCassetteKey + "!", ""));
+  ask(*record_cassette(options()), kFirstBody);
+  EXPECT_EQ(ask(*replay_cassette(options()), kFirstBody).body, "bad key [redacted]!");
+}
+
+TEST_F(CassetteTest, FindsAKeyThatIsTornBetweenPieces) {
+  redactor_.add(kCassetteKey);
+  const auto recording = record_cassette(options());
+  recording->around(torn({"one, can", "ary-7d1f0c9", "a5e, end"}))->stream(request(kFirstBody), {}, test::soon());
+  EXPECT_EQ(ask(*replay_cassette(options()), kFirstBody).body, "one, [redacted], end");
+}
+
+TEST_F(CassetteTest, PlaysEachPieceAfterItsDelayUpToACap) {
+  write_tape({{120, "one"}, {0, "two"}, {9'999'999, "three"}});
+  std::vector<std::string> order;
+  CassetteOptions slow = options();
+  slow.pause = [&](std::chrono::milliseconds delay, const Stop&) { order.push_back(std::to_string(delay.count())); };
+  replay_cassette(std::move(slow))
+      ->around(nullptr)
+      ->stream(request(kFirstBody),
+               {.head = [&](const net::HttpHead&) { order.emplace_back("head"); },
+                .body = [&](std::string_view piece) { order.emplace_back(piece); }},
+               test::soon());
+  EXPECT_THAT(order, testing::ElementsAre("120", "head", "one", "0", "two", "10000", "three"));
+}
+
+TEST_F(CassetteTest, StopsInTheMiddleOfADelay) {
+  write_tape({{0, "one"}, {5'000, "two"}});
+  std::stop_source cancel;
+  std::string body;
+  EXPECT_EQ(test::code_of([&] {
+              replay_cassette(options())->around(nullptr)->stream(request(kFirstBody),
+                                                                  {.body =
+                                                                       [&](std::string_view piece) {
+                                                                         body += piece;
+                                                                         cancel.request_stop();
+                                                                       }},
+                                                                  Stop(cancel.get_token()));
+            }),
+            "cancelled");
+  EXPECT_EQ(body, "one");
+}
+
+TEST_F(CassetteTest, RecordsTheTimeBetweenPieces) {
+  SteadyClock::time_point now;
+  CassetteOptions timed = options();
+  timed.now = [&] { return std::exchange(now, now + std::chrono::milliseconds(7)); };
+  const auto recording = record_cassette(std::move(timed));
+  recording->around(torn({"a", "b"}))->stream(request(kFirstBody), {}, test::soon());
+  const std::string text = test::read_file(file_);
+  const json line = json::parse(text.substr(text.find('\n') + 1));
+  EXPECT_EQ(line.at("chunks"), json::parse(R"([[7, "YQ=="], [7, "Yg=="]])"));
 }
 
 TEST_F(CassetteTest, TakesARequestThatDiffersOnlyWhereItIsScrubbed) {
@@ -211,9 +291,14 @@ TEST_F(CassetteTest, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(error_of([&] { ask(*replay_cassette(options()), kFirstBody); })->client_text(), HasSubstr("cannot be read"));
   for (const char* broken :
        {"", "{}\n", "{\"cassette\":2}\n", "{\"cassette\":1}\nnothing\n", "{\"cassette\":1}\n{\"seq\":1}\n",
-        "{\"cassette\":1}\n{\"seq\":1,\"method\":\"POST\",\"path\":\"/\",\"body_sha256\":\"\",\"status\":200,\"chunks\":[[0,\"*\"]]}\n"}) {
+        "{\"cassette\":1}\n{\"seq\":1,\"method\":\"POST\",\"path\":\"/\",\"body_sha256\":\"\",\"status\":200,\"chunks\":[[0,\"*\"]]}\n",
+        "{\"cassette\":1}\n{\"seq\":1,\"method\":\"POST\",\"path\":\"/\",\"body_sha256\":\"\",\"status\":200,\"chunks\":[[-1,\"\"]]}\n"}) {
     test::write_file(file_, broken);
-    EXPECT_EQ(test::code_of([&] { ask(*replay_cassette(options()), kFirstBody); }), "invalid_argument") << broken;
+    const auto error = error_of([&] { ask(*replay_cassette(options()), kFirstBody); });
+    ASSERT_TRUE(error) << broken;
+    EXPECT_EQ(error->code(), ErrorCode::invalid_argument) << broken;
+    EXPECT_THAT(error->client_text(), HasSubstr("the cassette tape.jsonl is")) << broken;
+    EXPECT_THAT(error->client_text(), Not(HasSubstr(dir_.str()))) << broken;
   }
 }
 
