@@ -5,6 +5,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/base/text.h"
 
 namespace forge::egress {
 namespace {
@@ -101,8 +102,8 @@ AskedModel find_model(std::string_view body) {
   while (const auto key = members.next()) {
     const std::size_t begin = members.at();
     members.skip_value();
-    if (*key != "model") continue;
-    if (found) throw no_object();  // parsers differ in which one counts
+    if (lower_ascii(*key) != "model") continue;
+    if (found || *key != "model") throw no_object();  // parsers differ in which one counts, and in whether "Model" does
     found = AskedModel{.name = members.text(begin, members.at()), .begin = begin, .end = members.at()};
   }
   if (!found) throw no_object();

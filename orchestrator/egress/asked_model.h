@@ -15,7 +15,8 @@ struct AskedModel {
 
 /// Finds `model` in a body without reading the rest: bodies are large, and what is inside is the provider's to judge. What stands outside
 /// strings is checked as far as the place of `model` depends on it, so that the provider cannot find another one.
-/// Throws bad_input("model"): the body is no JSON object, has no `model`, more than one, or one that is no text.
+/// Throws bad_input("model"): the body is no JSON object, has no `model`, more than one (in
+/// whatever case: some parsers do not look at that), or one that is no text.
 AskedModel find_model(std::string_view body);
 
 /// The body with another model; every other byte stays.

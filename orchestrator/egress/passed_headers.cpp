@@ -18,20 +18,11 @@ constexpr std::string_view kBetas = "anthropic-beta";
 constexpr std::array<std::string_view, 11> kOfTheConnection{
     "connection", "keep-alive",        "proxy-connection", "proxy-authenticate", "te",    "proxy-authorization",
     "trailer",    "transfer-encoding", "upgrade",          "content-length",     "expect"};
-// Whatever stands in them was made up inside: the sandbox has no credential of ours. The encoding is ours to choose, because a copy of the
-// answer is read here.
-// Who is billed is not for the agent to say, either.
-constexpr std::array<std::string_view, 11> kNotFromInside{"host",
-                                                          "authorization",
-                                                          "x-api-key",
-                                                          "api-key",
-                                                          "cookie",
-                                                          "x-goog-api-key",
-                                                          "accept-encoding",
-                                                          "forwarded",
-                                                          "openai-organization",
-                                                          "openai-project",
-                                                          "x-goog-user-project"};
+// Whatever stands in them was made up inside: the sandbox has no credential of ours, and does not choose whose account pays. The encoding
+// is ours to choose, because a copy of the answer is read here.
+constexpr std::array<std::string_view, 11> kNotFromInside{
+    "host",      "authorization",       "x-api-key",      "api-key",            "cookie", "x-goog-api-key", "accept-encoding",
+    "forwarded", "openai-organization", "openai-project", "x-goog-user-project"};
 constexpr std::array<std::string_view, 6> kNotToInside{"set-cookie",          "date",          "alt-svc", "anthropic-organization-id",
                                                        "openai-organization", "openai-project"};
 
@@ -40,10 +31,20 @@ bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Headers that a message's own Connection header names.
-std::vector<std::string> named_by_connection(std::string_view value) {
+/// All values of a header; one that comes in several lines means the same as their list (RFC 9110 5.3).
+template <typename Headers>
+std::string joined(const Headers& headers, std::string_view lower_name) {
+  std::string values;
+  for (const auto& header : headers)
+    if (lower_ascii(header.name) == lower_name) values += (values.empty() ? "" : ",") + header.value;
+  return values;
+}
+
+/// Headers that a message's own Connection headers name.
+template <typename Headers>
+std::vector<std::string> named_by_connection(const Headers& headers) {
   std::vector<std::string> names;
-  for (const std::string& name : split(value, ',')) names.push_back(lower_ascii(trim(name)));
+  for (const std::string& name : split(joined(headers, "connection"), ',')) names.push_back(lower_ascii(trim(name)));
   return names;
 }
 
@@ -63,16 +64,14 @@ void replace(std::vector<net::HttpHeader>& headers, const net::HttpHeader& heade
   headers.push_back(header);
 }
 
-const net::HttpHeader* find(const std::vector<net::HttpHeader>& headers, std::string_view lower_name) {
-  const auto found =
-      std::find_if(headers.begin(), headers.end(), [&](const auto& header) { return lower_ascii(header.name) == lower_name; });
-  return found == headers.end() ? nullptr : &*found;
+bool has(const std::vector<net::HttpHeader>& headers, std::string_view lower_name) {
+  return std::any_of(headers.begin(), headers.end(), [&](const auto& header) { return lower_ascii(header.name) == lower_name; });
 }
 
 }  // namespace
 
 std::vector<net::HttpHeader> upstream_headers(const httpd::Request& request, const models::Upstream& upstream, models::WireFormat format) {
-  const auto named = named_by_connection(request.header("connection").value_or(""));
+  const auto named = named_by_connection(request.headers);
   std::vector<net::HttpHeader> headers;
   for (const httpd::Header& header : request.headers) {
     if (is_one_of(kOfTheConnection, header.name) || is_one_of(kNotFromInside, header.name) || header.name.starts_with("x-forwarded-"))
@@ -81,17 +80,16 @@ std::vector<net::HttpHeader> upstream_headers(const httpd::Request& request, con
   }
   headers.push_back({"accept-encoding", "identity"});
   for (const net::HttpHeader& header : vendor_headers(upstream, format))
-    if (find(headers, lower_ascii(header.name)) == nullptr) headers.push_back(header);
+    if (!has(headers, lower_ascii(header.name))) headers.push_back(header);
   for (const net::HttpHeader& own : upstream.headers) {
-    const net::HttpHeader* asked = find(headers, kBetas);
-    const bool betas = lower_ascii(own.name) == kBetas && asked != nullptr;
-    replace(headers, betas ? net::HttpHeader{own.name, asked->value + "," + own.value} : own);
+    const std::string asked = lower_ascii(own.name) == kBetas ? joined(headers, kBetas) : "";
+    replace(headers, asked.empty() ? own : net::HttpHeader{own.name, asked + "," + own.value});
   }
   return headers;
 }
 
 std::vector<httpd::Header> answer_headers(const net::HttpHead& head, const Redactor& redactor) {
-  const auto named = named_by_connection(head.header("connection").value_or(""));
+  const auto named = named_by_connection(head.headers);
   std::vector<httpd::Header> headers;
   for (const net::HttpHeader& header : head.headers) {
     const std::string name = lower_ascii(header.name);

@@ -1,12 +1,13 @@
 #include "orchestrator/models/script.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/base/fd.h"
 #include "orchestrator/base/json_reader.h"
 
 namespace forge::models {
@@ -19,7 +20,6 @@ constexpr std::int64_t kMostDelayMs = 600'000;
 constexpr double kMostRetryAfterS = 86'400;
 constexpr std::int64_t kMostScriptTokens = 1'000'000'000;
 constexpr std::int64_t kMostTimes = 1'000;
-constexpr std::size_t kMostFileBytes = 16 << 20;
 
 /// `input` is kept as compact JSON text, which is what a model would have streamed.
 ScriptTool read_tool(const json& entry, const std::string& path) {
@@ -115,11 +115,14 @@ std::vector<ScriptStep> parse_script(std::string_view json_text, const std::stri
 }
 
 std::vector<ScriptStep> load_script(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw public_failure(ErrorCode::not_found, "scripted model " + file + ": the file cannot be read");
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (text.size() > kMostFileBytes) throw public_failure(ErrorCode::limit_exceeded, "scripted model " + file + ": the file is over 16 MiB");
-  return parse_script(text, file);
+  // A device has no end and a pipe may never have one.
+  const UniqueFd stream(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!stream || ::fstat(stream.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    throw public_failure(ErrorCode::not_found, "scripted model " + file + ": the file cannot be read");
+  if (status.st_size > static_cast<off_t>(kMostScriptBytes))
+    throw public_failure(ErrorCode::limit_exceeded, "scripted model " + file + ": the file is over 16 MiB");
+  return parse_script(read_all(stream.get(), kMostScriptBytes, Stop()), file);
 }
 
 }  // namespace forge::models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,7 +39,8 @@ struct ScriptStep {
 /// 0.
 std::vector<ScriptStep> parse_script(std::string_view json_text, const std::string& origin);
 
-/// The same from a file of at most 16 MiB; not_found when it cannot be read.
+inline constexpr std::size_t kMostScriptBytes = 16 << 20;
+/// The same from a file of at most kMostScriptBytes (limit_exceeded); not_found when it cannot be read or is no file.
 std::vector<ScriptStep> load_script(const std::string& file);
 
 }  // namespace forge::models

@@ -27,6 +27,8 @@ TEST(AskedModel, IsRefusedWhereParsersCouldDiffer) {
                            "{}",
                            R"({"model":"a","model":"b"})",
                            R"({"model":"a","mod\u0065l":"b"})",
+                           R"({"model":"a","Model":"b"})",
+                           R"({"MODEL":"b","model":"a"})",
                            R"({"model":1})",
                            R"({"model":{"a":"b"}})",
                            R"({"model":"a"} {"model":"b"})",

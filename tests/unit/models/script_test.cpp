@@ -83,6 +83,17 @@ TEST(Script, SaysWhichFileStepAndFieldAreWrong) {
   }
 }
 
+TEST(Script, IsAFileOfAtMostItsCap) {
+  test::TempDir dir;
+  const auto load = [&](std::size_t bytes) {
+    test::write_file(dir / "s.json", "[{}" + std::string(bytes - 4, ' ') + "]");
+    return test::code_of([&] { load_script(dir / "s.json"); });
+  };
+  EXPECT_EQ(load(kMostScriptBytes), "none");
+  EXPECT_EQ(load(kMostScriptBytes + 1), "limit_exceeded");
+  EXPECT_EQ(test::code_of([] { load_script("/dev/zero"); }), "not_found") << "it has no end";
+}
+
 TEST(Script, GivesTheNearestNameForAnUnknownField) {
   EXPECT_EQ(error_of([] { parse_script(R"([{"toolz": []}])", "f"); })->hint(), "did you mean 'tools'?");
 }
