@@ -23,9 +23,15 @@ if [ -n "${ANTHROPIC_API_KEY:-}" ] || [ -n "${OPENAI_API_KEY:-}" ]; then
   model=()
   bold "A model key is set: the demo job runs on the real model and costs a few cents."
 else
-  model=(--model "scripted:$here/fix-wrap.json")
-  export FORGE_MODELS__PRICES_FILE=$here/prices.json
-  bold "No model key is set: this is a replay. The model's answers come from docs/demo/fix-wrap.json; sandbox, tools, tests, git, trace and cost are real."
+  model=(--model anthropic/claude-sonnet-5-5)
+  export FORGE_MODELS__PROVIDERS__ANTHROPIC__KIND=anthropic
+  export FORGE_GATEWAY__CASSETTE=${FORGE_GATEWAY__CASSETTE:-replay:$here/fix-wrap.jsonl}
+  # What tools print differs from machine to machine; what Forge tells a model about itself may change without a new recording.
+  export FORGE_GATEWAY__CASSETTE_SCRUB='messages.*.content.*.content,system,tools'
+  case $FORGE_GATEWAY__CASSETTE in
+    record:*) bold "Recording the demo's conversation: ${FORGE_GATEWAY__CASSETTE#record:}" ;;
+    *) bold "No model key is set: this is a replay. No model is asked: its answers, their token counts and their pace come from a recording, ${FORGE_GATEWAY__CASSETTE#replay:}; sandbox, tools, tests, git and trace are real. The cost is what these counts would cost." ;;
+  esac
 fi
 
 make_sample() {

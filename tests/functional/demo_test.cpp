@@ -4,6 +4,8 @@
 #include <csignal>
 #include <filesystem>
 
+#include "orchestrator/base/from_base64.h"
+#include "orchestrator/base/text.h"
 #include "tests/functional/installation.h"
 #include "tests/support/paths.h"
 #include "tests/support/temp_repo.h"
@@ -23,7 +25,9 @@ TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
   const Said said = forge.start_program(demo("1")).wait();
   EXPECT_EQ(said.status(), 0) << said.out << said.err;
-  EXPECT_THAT(said.out, HasSubstr("No model key is set: this is a replay."));
+  EXPECT_THAT(said.out, HasSubstr("No model key is set: this is a replay. No model is asked"));
+  EXPECT_THAT(said.out, HasSubstr("docs/demo/fix-wrap.jsonl"));
+  EXPECT_THAT(said.out, ContainsRegex("anthropic/claude-sonnet-5-5 +5 +3,490 +506 +8,610 +2,780")) << "metered like the real thing";
   EXPECT_THAT(said.out, HasSubstr("+        if line and len(line) + 1 + len(word) > width:"));
   EXPECT_THAT(said.out, ContainsRegex("branch forge/[0-9a-z]{10}-1"));
   EXPECT_THAT(said.out, HasSubstr("$0.019851"));
@@ -34,6 +38,31 @@ TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   const std::string branch = test::run_git(sample, {"for-each-ref", "--format=%(refname:short)", "refs/heads/forge"});
   test::run_git(sample, {"checkout", "--quiet", branch});
   EXPECT_EQ(forge.start_program({"/usr/bin/python3", "-m", "unittest"}, "", sample).wait().status(), 0);
+}
+
+/// What a cassette holds but for times and for how the network cut the answers: of each exchange the request and the whole answer.
+std::vector<nlohmann::json> conversation(const std::string& cassette) {
+  std::vector<nlohmann::json> exchanges;
+  const std::string text = test::read_file(cassette);
+  for (const auto line : split_lines(text)) {
+    nlohmann::json exchange = nlohmann::json::parse(line);
+    std::string answer;
+    for (const auto& chunk : exchange.value("chunks", nlohmann::json::array()))
+      answer += from_base64(chunk.at(1).get<std::string>()).value();
+    exchange["chunks"] = answer;
+    exchanges.push_back(std::move(exchange));
+  }
+  return exchanges;
+}
+
+TEST(Demo, ReplaysWhatItsScriptWouldBeRecordedAs) {
+  Installation forge;
+  const std::string file = forge.file("fix-wrap.jsonl").string();
+  const std::vector<std::string> record{"/bin/bash", test::source_file("docs/demo/record.sh"), forge_program(),
+                                        test::built_program("scripted-model-server"), file};
+  const Said said = forge.start_program(record).wait();
+  ASSERT_EQ(said.status(), 0) << said.out << said.err;
+  EXPECT_EQ(conversation(file), conversation(test::source_file("docs/demo/fix-wrap.jsonl"))) << "record it anew: docs/demo/record.sh";
 }
 
 TEST(Demo, WaitsForNobodyOnATerminal) {
