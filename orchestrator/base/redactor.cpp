@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "orchestrator/base/text.h"
+
 namespace forge {
 namespace {
 
@@ -42,6 +44,12 @@ constexpr std::array kShapes{
     Shape{"Bearer ", "._~+/=-", 16, true},
     Shape{"bearer ", "._~+/=-", 16, true},
 };
+
+/// What stands before a credential in a header (RFC 9110 11.1), as far as one is in use with tokens.
+bool is_scheme(std::string_view word) {
+  const std::string lower = lower_ascii(word);
+  return lower == "bearer" || lower == "basic" || lower == "token" || lower == "apikey";
+}
 
 std::string replace_all(std::string_view text, std::string_view secret) {
   std::string result;
@@ -118,6 +126,8 @@ std::string redact_url_passwords(std::string_view text) {
 }  // namespace
 
 void Redactor::add(std::string secret) {
+  // Whoever repeats a header's credential may leave its scheme out.
+  if (const auto blank = secret.find(' '); blank != std::string::npos && is_scheme(secret.substr(0, blank))) add(secret.substr(blank + 1));
   if (secret.size() < kShortestSecret) return;
   auto secrets = secrets_.lock();
   if (std::find(secrets->begin(), secrets->end(), secret) != secrets->end()) return;

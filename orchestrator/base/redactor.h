@@ -14,7 +14,8 @@ class Redactor {
  public:
   static constexpr std::string_view kMark = "[redacted]";
 
-  /// A value that must never be stored. Values under 8 characters are ignored: they would mangle ordinary text.
+  /// A value that must never be stored; of a header's value such as "Bearer x" also the credential alone. Values under 8 characters are
+  /// ignored: they would mangle ordinary text.
   void add(std::string secret);
   std::string apply(std::string_view text) const;
 

@@ -16,6 +16,15 @@ TEST(Redaction, TakesTheValuesItWasTold) {
   EXPECT_EQ(redactor.apply(""), "");
 }
 
+TEST(Redaction, TakesACredentialAlsoWithoutTheSchemeOfItsHeader) {
+  Redactor redactor;
+  redactor.add("Bearer canary-7d1f0c9a5e");
+  redactor.add("basic dXNlcjpwYXNzd29yZA==");
+  redactor.add("several ordinary words");
+  EXPECT_EQ(redactor.apply("bad key canary-7d1f0c9a5e, dXNlcjpwYXNzd29yZA=="), "bad key [redacted], [redacted]");
+  EXPECT_EQ(redactor.apply("ordinary words"), "ordinary words");
+}
+
 TEST(Redaction, IgnoresValuesThatAreTooShort) {
   Redactor redactor;
   redactor.add("1234567");
