@@ -153,6 +153,29 @@ TEST(Server, ServesAListenerThatWasPassedIn) {
   EXPECT_THAT(server.client().ask(get_request("/where")).body, HasSubstr(" tcp"));
 }
 
+// Each body alone is small enough; what counts here is that many come at once.
+TEST(Server, AwaitsOnlySoManyBytesOfBodiesAtOnce) {
+  ServerOptions options;
+  options.max_bodies_bytes = 1000;
+  TestServer server(options);
+  const auto announce = [](std::size_t bytes) {
+    return "POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
+  };
+  RawClient first = server.client();
+  first.send(announce(600));
+  first.read_to("100 Continue\r\n\r\n");  // it has its room
+  RawClient too_much = server.client();
+  too_much.send(announce(401));
+  EXPECT_EQ(too_much.read_response().status, 503);
+  RawClient fits = server.client();
+  fits.send(announce(400));
+  fits.read_to("100 Continue\r\n\r\n");
+  first.send(std::string(600, 'x'));
+  EXPECT_EQ(first.read_response().body, std::string(600, 'x'));
+  first.send(announce(600));  // the room is given back
+  first.read_to("100 Continue\r\n\r\n");
+}
+
 TEST(Server, TellsTheSiteWhatItServedByPatternNotByPath) {
   TestServer server;
   server.client().ask(get_request("/asked?name=secret", "Connection: close\r\n"));
