@@ -105,7 +105,7 @@ class Door final : public ModelDoor, private httpd::Site {
   void pass(DoorPath path, const httpd::Request& request, httpd::AnswerWriter& answer, const Stop& stop);
   void forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& stop);
   /// Counts what the provider has answered, and gives it to the records.
-  void note(Passing& passing, const DoorModel& model);
+  void note(Passing& passing, const DoorModel& model, const Stop& stop);
   /// Throws permission_denied when nothing is answered any more.
   void require_open() const;
   /// The first reason stands.
@@ -196,10 +196,10 @@ void Door::pass(DoorPath path, const httpd::Request& request, httpd::AnswerWrite
   try {
     forward(passing, answer, stop);
   } catch (const std::exception&) {
-    note(passing, model);  // billed all the same
+    note(passing, model, stop);  // billed all the same
     throw;
   }
-  note(passing, model);
+  note(passing, model, stop);
   const auto refused = passing.refused();
   if (!refused) return;
   if (models_->is_job_model(model)) close(Reason::auth_error, *refused);
@@ -219,7 +219,7 @@ void Door::forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& st
   }
 }
 
-void Door::note(Passing& passing, const DoorModel& model) {
+void Door::note(Passing& passing, const DoorModel& model, const Stop& stop) {
   if (passing.status() == 0) return;
   ++state_.lock()->requests;
   DoorRecord record{.status = passing.status(), .request = passing.sent_body(), .answer = passing.read()};
@@ -232,7 +232,7 @@ void Door::note(Passing& passing, const DoorModel& model) {
     record.answer.stop_reason = "error";
     record.answer.usage_estimated = false;
   }
-  records_.add(std::move(record));
+  records_.add(std::move(record), stop);
 }
 
 // The provider's own words stay outside: they may speak of accounts and addresses.

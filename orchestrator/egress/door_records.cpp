@@ -29,10 +29,11 @@ DoorRecords::DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redacto
 
 DoorRecords::~DoorRecords() = default;
 
-void DoorRecords::add(DoorRecord record) {
+void DoorRecords::add(DoorRecord record, const Stop& stop) {
   const std::size_t bytes = bytes_of(record);
   auto waiting = waiting_.lock();
-  waiting.wait({}, [&](const Waiting& now) { return now.failed || now.bytes == 0 || now.bytes + bytes <= kMostWaitingBytes; });
+  waiting.wait_until(stop.token(), stop.deadline(),
+                     [&](const Waiting& now) { return now.failed || now.records.empty() || now.bytes + bytes <= kMostWaitingBytes; });
   if (waiting->failed) return;
   waiting->bytes += bytes;
   waiting->records.push_back(std::move(record));
@@ -49,17 +50,17 @@ void DoorRecords::work(const std::stop_token& token) {
         if (waiting->records.empty()) return;  // asked to end, and nothing is left
         next = std::move(waiting->records.front());
         waiting->records.pop_front();
+        waiting->bytes -= bytes_of(next);
+        waiting.notify_all();
       }
-      const std::size_t bytes = bytes_of(next);
       keep(std::move(next));
-      auto waiting = waiting_.lock();
-      waiting->bytes -= bytes;
-      waiting.notify_all();
     }
   } catch (const std::exception& e) {
     failed_(e.what());
+    meter_.keep_no_more();
     auto waiting = waiting_.lock();
-    *waiting = {.records = {}, .bytes = 0, .failed = true};
+    waiting->failed = true;
+    waiting->records.clear();
     waiting.notify_all();
   }
 }

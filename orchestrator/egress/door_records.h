@@ -7,6 +7,7 @@
 
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/redactor.h"
+#include "orchestrator/base/stop.h"
 #include "orchestrator/domain/trace.h"
 #include "orchestrator/egress/answer_copy.h"
 #include "orchestrator/egress/meter.h"
@@ -27,19 +28,27 @@ class DoorRecords {
  public:
   /// Bytes of a request that are kept: head and tail, because a conversation grows at its end.
   static constexpr std::size_t kMostRequestBytes = 256 << 10;
-  /// Bytes of requests and answers that wait to be kept. Then add() waits: who asks faster than a disk writes would fill the memory.
+
+  /// Bytes of records that wait: a disk that does not keep up holds the requests back, and not the memory of this machine.
   static constexpr std::size_t kMostWaitingBytes = 64 << 20;
 
-  /// `failed` hears, on the thread, that something could not be kept; nothing is kept after that. References outlive this object.
+  /// `failed` hears, on the thread, that something could not be kept; nothing is kept after that, and the meter knows. References outlive
+  /// this object.
   DoorRecords(Meter& meter, TraceSink& trace, const Redactor& redactor, std::function<void(const std::string& why)> failed);
   /// Keeps what is waiting, then ends.
   ~DoorRecords();
   DoorRecords(const DoorRecords&) = delete;
   DoorRecords& operator=(const DoorRecords&) = delete;
 
-  void add(DoorRecord record);
+  /// Waits for room, as long as `stop` allows: what was billed is kept whether there is room or not.
+  void add(DoorRecord record, const Stop& stop);
 
  private:
+  struct Waiting {
+    std::deque<DoorRecord> records;
+    std::size_t bytes = 0;
+    bool failed = false;
+  };
   void work(const std::stop_token& token);
   void keep(DoorRecord record);
 
@@ -47,11 +56,6 @@ class DoorRecords {
   TraceSink& trace_;
   const Redactor& redactor_;
   const std::function<void(const std::string&)> failed_;
-  struct Waiting {
-    std::deque<DoorRecord> records;
-    std::size_t bytes = 0;  ///< of those, and of the one that is being kept
-    bool failed = false;    ///< nothing is kept any more
-  };
   Guarded<Waiting> waiting_;
   std::jthread thread_;  // last: it uses all above
 };

@@ -55,7 +55,7 @@ void Meter::check(const Stop& stop) {
     {
       // Perhaps something was counted twice: asked again when all is in the store.
       auto spent = spent_.lock();
-      if (!spent.wait_until(stop.token(), stop.deadline(), [](const Spent& now) { return now.unkept == 0; })) stop.check();
+      if (!spent.wait_until(stop.token(), stop.deadline(), [](const Spent& now) { return now.unkept == 0 || !now.keeps; })) stop.check();
     }
     const std::int64_t spent = spent_under(cap);
     if (spent < cap.limit) continue;
@@ -88,6 +88,12 @@ void Meter::keep(const Counted& counted) {
     spent.notify_all();
   }
   warn();
+}
+
+void Meter::keep_no_more() {
+  auto spent = spent_.lock();
+  spent->keeps = false;
+  spent.notify_all();
 }
 
 std::optional<std::int64_t> Meter::record(const std::string& request_id, const std::string& model, const Usage& usage) {

@@ -44,6 +44,8 @@ class Meter {
   Counted count(const std::string& request_id, const std::string& model, const Usage& usage);
   /// Stores the row. Appends a `budget` event, once per cap, from 80 % on: the agent hears it with the results of its turn.
   void keep(const Counted& counted);
+  /// Nothing is kept any more, because it failed: check() no longer waits for that.
+  void keep_no_more();
   /// Both; returns the cost.
   std::optional<std::int64_t> record(const std::string& request_id, const std::string& model, const Usage& usage);
 
@@ -56,6 +58,7 @@ class Meter {
   struct Spent {
     std::int64_t run = 0;     // this run, at its price or at the fallback price
     std::int64_t unkept = 0;  // counted, and perhaps not yet in the store's sums
+    bool keeps = true;        // false: what is unkept stays so
     std::vector<Scope> warned = {};
   };
   void warn();

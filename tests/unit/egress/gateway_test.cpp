@@ -187,6 +187,16 @@ TEST_F(GatewayTest, CountsAllRunsOfAJob) {
   EXPECT_THAT(error->client_text(), HasSubstr("the budget of the job is spent"));
 }
 
+// The sums of a job come from the store: where nothing reaches it any more, nobody waits for them.
+TEST_F(GatewayTest, WaitsForNothingThatCannotBeKept) {
+  script(kOneStep);
+  const Session one = session();
+  Meter meter(*store_, clock_, trace_, one.job, one.run, {.job_nano_usd = kStepCost}, prices_, {});
+  meter.count("r", "known/model", {100, 10, 1000, 8});
+  meter.keep_no_more();
+  EXPECT_EQ(test::code_of([&] { meter.check(soon()); }), "budget_exhausted");
+}
+
 TEST_F(GatewayTest, CountsAllJobsOfADayAndForgetsThemAtMidnight) {
   script(kOneStep);
   options_.day_nano_usd = 2 * kStepCost;
