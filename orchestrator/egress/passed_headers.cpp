@@ -20,9 +20,17 @@ constexpr std::array<std::string_view, 11> kOfTheConnection{
     "trailer",    "transfer-encoding", "upgrade",          "content-length",     "expect"};
 // Whatever stands in them was made up inside: the sandbox has no credential of ours, and does not choose whose account pays. The encoding
 // is ours to choose, because a copy of the answer is read here.
-constexpr std::array<std::string_view, 11> kNotFromInside{
-    "host",      "authorization",       "x-api-key",      "api-key",            "cookie", "x-goog-api-key", "accept-encoding",
-    "forwarded", "openai-organization", "openai-project", "x-goog-user-project"};
+constexpr std::array<std::string_view, 11> kNotFromInside{"host",
+                                                          "authorization",
+                                                          "x-api-key",
+                                                          "api-key",
+                                                          "cookie",
+                                                          "x-goog-api-key",
+                                                          "accept-encoding",
+                                                          "forwarded",
+                                                          "openai-organization",
+                                                          "openai-project",
+                                                          "x-goog-user-project"};
 constexpr std::array<std::string_view, 6> kNotToInside{"set-cookie",          "date",          "alt-svc", "anthropic-organization-id",
                                                        "openai-organization", "openai-project"};
 

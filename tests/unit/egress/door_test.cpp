@@ -37,7 +37,8 @@ TEST_F(DoorTest, PassesBodyQueryAndUnknownHeadersOn) {
   headers_ = {{"X-Team", "seven-team"}, {"anthropic-beta", "of-the-operator"}};
   open();
   ask(body(), "/v1/messages?beta=true&x=%20a",
-      "anthropic-beta: one-2025\r\nanthropic-beta: two\r\nOpenAI-Organization: inside\r\nOpenAI-Project: inside\r\nX-Unknown: kept\r\nx-team: forged\r\nUser-Agent: "
+      "anthropic-beta: one-2025\r\nanthropic-beta: two\r\nOpenAI-Organization: inside\r\nOpenAI-Project: inside\r\nX-Unknown: "
+      "kept\r\nx-team: forged\r\nUser-Agent: "
       "cli/1\r\nAccept-Encoding: gzip, br\r\n"
       "Authorization: Bearer inside-token-0123456789\r\nx-api-key: inside\r\nConnection: x-hop\r\nConnection: x-hop2\r\nx-hop: "
       "1\r\nx-hop2: 1\r\nCookie: c=1\r\nTE: "
