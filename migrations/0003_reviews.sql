@@ -1,4 +1,5 @@
--- Reviews: what people say about the hunks of a run's diff, and the runs that go on from an earlier one.
+-- Reviews: what people say about the hunks of a run's diff, and the runs that go on from an earlier one. Texts that people wrote are
+-- redacted UTF-8; what comes from the repository (paths, quotes) is bytes as git has them.
 
 ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'first' CHECK (kind IN ('first', 'retry', 'follow_up', 'fork'));
 ALTER TABLE runs ADD COLUMN from_run INTEGER NOT NULL DEFAULT 0;  -- number of the run whose head tree it starts from; 0 = the job's base
@@ -11,8 +12,8 @@ UPDATE runs SET kind = 'retry' WHERE number > 1;
 UPDATE runs SET review = 'waiting' WHERE head_commit <> '' AND state IN ('succeeded', 'failed');
 -- One key makes one run.
 CREATE UNIQUE INDEX runs_by_request ON runs (job_id, request_key) WHERE request_key <> '';
--- What waits for a person.
-CREATE INDEX runs_waiting ON runs (id) WHERE review = 'waiting';
+-- What waits for a person, in the order of the list of jobs.
+CREATE INDEX runs_waiting ON runs (job_id, number) WHERE review = 'waiting';
 
 -- The review of a run; made when somebody first looks at it, with what is carried over from the review before.
 CREATE TABLE reviews (
@@ -39,11 +40,11 @@ CREATE TABLE review_comments (
   id         TEXT    NOT NULL PRIMARY KEY,
   run_id     TEXT    NOT NULL REFERENCES reviews (run_id),
   author     TEXT    NOT NULL,                                  -- name of the principal
-  path       BLOB    NOT NULL,                                  -- bytes as git has them
+  path       BLOB    NOT NULL,
   side       TEXT    NOT NULL CHECK (side IN ('base', 'head')),
   start_line INTEGER NOT NULL CHECK (start_line >= 1),
   end_line   INTEGER NOT NULL CHECK (end_line >= start_line),
-  quote      TEXT    NOT NULL,                                  -- the lines as they were
+  quote      BLOB    NOT NULL,                                  -- the lines as they were; bytes, so that they can be found again
   body       TEXT    NOT NULL,
   suggestion TEXT,                                              -- lines to put in place; null = none
   accepted   INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)),
@@ -67,9 +68,11 @@ CREATE TABLE review_viewed (
 CREATE TABLE review_applies (
   id          INTEGER NOT NULL PRIMARY KEY,
   run_id      TEXT    NOT NULL REFERENCES reviews (run_id),
-  request_key TEXT    NOT NULL DEFAULT '',                      -- idempotency key; '' = none
+  request_key TEXT    NOT NULL DEFAULT '',                      -- idempotency key; '' = none; free again when it failed
   state       TEXT    NOT NULL CHECK (state IN ('pending', 'done', 'failed')),
-  plan        TEXT    NOT NULL CHECK (json_valid(plan)),        -- accepted hunks, suggestions, message, push
+  plan        TEXT    NOT NULL CHECK (json_valid(plan)),        -- JSON {"hunks": [id], "suggestions": [{"comment",
+                                                                -- "path", "start_line", "end_line", "text"}], "message", "push"};
+                                                                -- path and text are the base64 of their bytes
   branch      TEXT    NOT NULL,
   accepted    INTEGER NOT NULL,
   rejected    INTEGER NOT NULL,
@@ -81,6 +84,6 @@ CREATE TABLE review_applies (
   error       TEXT    NOT NULL DEFAULT ''                       -- for people, when failed
 ) STRICT;
 CREATE INDEX review_applies_of_run ON review_applies (run_id, id);
-CREATE UNIQUE INDEX review_applies_by_request ON review_applies (run_id, request_key) WHERE request_key <> '';
+CREATE UNIQUE INDEX review_applies_by_request ON review_applies (run_id, request_key) WHERE request_key <> '' AND state <> 'failed';
 -- One at a time.
 CREATE UNIQUE INDEX review_applies_pending ON review_applies (run_id) WHERE state = 'pending';

@@ -16,9 +16,10 @@ namespace forge {
 
 struct JobFilter {
   std::optional<JobState> state;
-  std::string repository;  ///< exact; empty = any
-  std::string cursor;      ///< from the previous page; empty = the newest
-  int limit = 50;          ///< 1..200
+  std::optional<ReviewStatus> review{};  ///< of the last run
+  std::string repository;                ///< exact; empty = any
+  std::string cursor;                    ///< from the previous page; empty = the newest
+  int limit = 50;                        ///< 1..200
 };
 struct JobPage {
   std::vector<Job> items;   ///< newest first

@@ -85,6 +85,13 @@ Query& Query::bind(const char* name, std::string_view value) {
   return *this;
 }
 
+Query& Query::bind_bytes(const char* name, std::string_view value) {
+  // A null pointer would be bound as NULL, also with no bytes behind it.
+  const char* data = value.data() != nullptr ? value.data() : "";
+  translated([&] { statement_.bind(name, static_cast<const void*>(data), static_cast<int>(value.size())); });
+  return *this;
+}
+
 Query& Query::bind(const char* name, const std::optional<std::int64_t>& value) {
   if (value) return bind(name, *value);
   translated([&] { statement_.bind(name); });

@@ -26,6 +26,8 @@ class Query {
   Query& bind(const char* name, std::string_view value);
   Query& bind(const char* name, const std::optional<std::int64_t>& value);
   Query& bind(const char* name, const std::optional<std::string>& value);
+  /// As a BLOB: paths and contents, which need not be UTF-8. text() reads them back as they were.
+  Query& bind_bytes(const char* name, std::string_view value);
   Query& bind(const char* name, const char* value) { return bind(name, std::string_view(value)); }
   Query& bind(const char* name, const std::string& value) { return bind(name, std::string_view(value)); }
   Query& bind(const char* name, int value) { return bind(name, std::int64_t{value}); }

@@ -17,6 +17,7 @@ struct RunRow {
   int from_run = 0;
   std::string note;
   std::string brief;
+  std::string request_key;  ///< of the send-back that makes it: filled in by send_back
 };
 
 /// Lines that an accepted suggestion puts in place of others of the head side.
@@ -51,6 +52,7 @@ struct ApplyRow {
 struct ReviewRow {
   RunId run;
   std::int64_t revision = 1;
+  ReviewStatus status = ReviewStatus::waiting;  ///< the run's, as it was at this revision
   std::string summary;
   std::vector<HunkMark> marks;           ///< by hunk id
   std::vector<ReviewComment> comments;   ///< oldest first, with everybody's drafts
@@ -60,8 +62,8 @@ struct ReviewRow {
 
 /// What a review begins with: carried over from the one before.
 struct ReviewBeginning {
-  std::vector<HunkMark> marks;
-  std::vector<ReviewComment> comments;  ///< their ids are made here
+  std::vector<HunkMark> marks;          ///< with whose they are and when they were given
+  std::vector<ReviewComment> comments;  ///< oldest first; their ids are made here, all else is kept
   struct Viewed {
     std::string principal;
     ViewedMark mark;
@@ -73,7 +75,7 @@ struct ReviewBeginning {
 struct ReviewChange {
   std::string by;
   std::optional<std::string> summary;
-  std::vector<HunkMark> marks;        ///< set; `by` and `at_ms` are filled in here
+  std::vector<HunkMark> marks;        ///< set: hunk, verdict and reason count; they are given here and now, by `by`
   std::vector<std::string> unmarked;  ///< ids of hunks whose marks go
   struct Suggestion {
     CommentId comment;
@@ -85,47 +87,57 @@ struct ReviewChange {
   bool send_drafts = false;             ///< those of `by`
 };
 
-/// Reviews as they are stored. The part of Store that deals with them; its rules hold. `revision` that is not the review's own is
-/// precondition_failed. Unless said otherwise a change makes the revision grow by one; what only its principal sees does not. Texts that
-/// people wrote are kept as they are. Errors: not_found for a run without a review.
+/// Reviews as they are stored. The part of Store that deals with them; its rules hold. A `revision` that is not the review's own is
+/// precondition_failed, and the hint holds the right one. Unless said otherwise a change makes the revision grow by one; what only its
+/// principal sees does not. Texts that people wrote lose secrets and bad UTF-8 on the way in, so what is returned or read back counts, not
+/// what was passed. What is the repository's (paths, quotes, and the lines in a plan) is kept byte for byte. A key is idempotent: "" is no
+/// key, any other acts once. Errors: not_found for a run without a review; a list of it is empty.
 class ReviewStore {
  public:
   virtual ~ReviewStore() = default;
 
-  /// Makes the review of a run; the one that is there already is left alone. False then.
+  /// Makes the review of a run; the one that is there already is left alone. False then. Throws not_found for an unknown run;
+  /// limit_exceeded past kCommentsPerReview.
   virtual bool open_review(const RunId& run, const ReviewBeginning& beginning) = 0;
   /// Nothing when it was not opened yet.
   virtual std::optional<ReviewRow> review(const RunId& run) = 0;
   virtual std::vector<ViewedMark> viewed(const RunId& run, const std::string& principal) = 0;
   /// Of everybody, for the next run's beginning.
   virtual std::vector<ReviewBeginning::Viewed> all_viewed(const RunId& run) = 0;
-  /// Returns the revision afterwards. All or nothing. Without `revision` only viewed marks may be in it. Throws conflict when the review is
-  /// changes_requested or dismissed; bad_input for an unknown comment.
+  /// Returns the revision afterwards. All or nothing. Without `revision` only viewed marks may be in it: bad_input otherwise. An applied
+  /// review may change, and stays `applied` until the next apply. Throws conflict when the review is changes_requested or dismissed;
+  /// bad_input for a comment that is unknown, another's draft or without a suggestion; limit_exceeded past kMarksPerEdit, which counts each
+  /// of marks with unmarked, suggestions, and viewed with not_viewed.
   virtual std::int64_t change_review(const RunId& run, std::optional<std::int64_t> revision, const ReviewChange& change) = 0;
 
-  /// The id and times are filled in. A draft leaves the revision alone. Throws limit_exceeded past kCommentsPerReview.
+  // Whatever the status of the review is.
+  /// The id and times are filled in. A draft leaves the revision alone. Throws limit_exceeded past kCommentsPerReview, drafts included.
   virtual ReviewComment insert_comment(const RunId& run, const ReviewComment& comment) = 0;
-  /// Writes body, suggestion and draft. Throws not_found; permission_denied for another author's. The same for delete_comment.
+  /// Writes body, suggestion and draft; what was sent stays sent, and another suggestion is not accepted any more. Throws not_found, also
+  /// for another author's draft; permission_denied for another author's. The same for delete_comment.
   virtual ReviewComment update_comment(const RunId& run, const ReviewComment& comment, const std::string& by) = 0;
   virtual void delete_comment(const RunId& run, const CommentId& comment, const std::string& by) = 0;
 
   /// The apply that a request with this key began, unless it failed.
   virtual std::optional<ApplyRow> find_apply(const RunId& run, const std::string& key) = 0;
-  /// Writes the plan down. With a key that was used before, the row of that time is returned instead, whatever the revision. Throws
-  /// conflict while another one is pending, or when the review is changes_requested or dismissed.
+  /// Writes the plan down, with the time in `outcome.at_ms`; the revision stays. With a key that was used before, the row of that time is
+  /// returned instead, whatever the revision. Throws conflict while another one is pending, or when the review is changes_requested or
+  /// dismissed.
   virtual ApplyRow begin_apply(const RunId& run, std::int64_t revision, const std::string& key, const ApplyPlan& plan,
                                const AppliedReview& outcome) = 0;
   /// It is done: the review and its run become `applied`, in one transaction. False when it was not pending.
   virtual bool finish_apply(std::int64_t id, const std::string& commit, bool pushed) = 0;
-  /// It came to nothing: nothing else changes, and its key may be used again.
+  /// It came to nothing: nothing else changes, and its key may be used again. False when it was not pending.
   virtual bool fail_apply(std::int64_t id, const std::string& error) = 0;
+  /// Of all reviews, oldest first.
   virtual std::vector<ApplyRow> pending_applies() = 0;
 
   /// Sends the drafts of `by`, makes the review `changes_requested` and queues the follow-up run, in one transaction. With a key that was
-  /// used before, the run of that time is returned. Throws conflict while a run of the job lives.
+  /// used before for the job, the run of that time is returned, whatever the revision. Throws conflict while a run of the job lives or an
+  /// apply is pending, or when the review is changes_requested or dismissed.
   virtual Run send_back(const RunId& run, std::int64_t revision, const std::string& key, const std::string& by,
                         const RunRow& follow_up) = 0;
-  /// Throws conflict when it is changes_requested.
+  /// Throws conflict when it is changes_requested, or while an apply is pending.
   virtual void dismiss_review(const RunId& run, std::int64_t revision) = 0;
 };
 

@@ -72,8 +72,8 @@ Run RunMoves::add_run(WriteScope& scope, const JobId& job, int number, JobState 
   const auto id = new_id<RunId>(scope.now_ms);
   scope.main
       .query(R"sql(
-          INSERT INTO runs (id, job_id, number, state, kind, from_run, note, brief, created_ms)
-          VALUES (:id, :job, :number, 'queued', :kind, :from_run, :note, :brief, :now)
+          INSERT INTO runs (id, job_id, number, state, kind, from_run, note, brief, request_key, created_ms)
+          VALUES (:id, :job, :number, 'queued', :kind, :from_run, :note, :brief, :request_key, :now)
       )sql")
       .bind(":id", id.str())
       .bind(":job", job.str())
@@ -82,6 +82,7 @@ Run RunMoves::add_run(WriteScope& scope, const JobId& job, int number, JobState 
       .bind(":from_run", wanted.from_run)
       .bind(":note", clean_text(wanted.note, redactor_))
       .bind(":brief", clean_text(wanted.brief, redactor_))
+      .bind(":request_key", wanted.request_key)
       .bind(":now", scope.now_ms)
       .run();
   scope.main.query("UPDATE jobs SET state = 'queued', last_run = :number, cancel_requested = 0 WHERE id = :job")

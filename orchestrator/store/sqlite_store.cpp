@@ -7,6 +7,8 @@
 #include "orchestrator/store/job_rows.h"
 #include "orchestrator/store/open_files.h"
 #include "orchestrator/store/readers.h"
+#include "orchestrator/store/review_moves.h"
+#include "orchestrator/store/review_rows.h"
 #include "orchestrator/store/run_moves.h"
 #include "orchestrator/store/store.h"
 #include "orchestrator/store/trace_rows.h"
@@ -21,6 +23,11 @@ constexpr std::int64_t kTouchEveryMs = 60'000;
 
 /// Writes go through the writer's thread, reads through the pool; what they do stands in the files of the tables.
 class SqliteStore final : public Store {
+  template <typename Operation>
+  auto change_reviews(Operation&& operation) {
+    return writer_.write([&](WriteScope& scope) { return operation(ReviewMoves(scope, redactor_, moves_)); });
+  }
+
  public:
   SqliteStore(const StoreOptions& options, OpenFiles files)
       : clock_(options.clock),
@@ -136,6 +143,53 @@ class SqliteStore final : public Store {
   }
   void delete_session(const std::string& id) override {
     writer_.write([&](WriteScope& scope) { store::delete_session(scope, id); });
+  }
+
+  bool open_review(const RunId& run, const ReviewBeginning& beginning) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.open(run, beginning); });
+  }
+  std::optional<ReviewRow> review(const RunId& run) override {
+    return readers_.read([&](ReadScope& scope) { return find_review(scope.main, run); });
+  }
+  std::vector<ViewedMark> viewed(const RunId& run, const std::string& principal) override {
+    return readers_.read([&](ReadScope& scope) { return list_viewed(scope.main, run, principal); });
+  }
+  std::vector<ReviewBeginning::Viewed> all_viewed(const RunId& run) override {
+    return readers_.read([&](ReadScope& scope) { return list_all_viewed(scope.main, run); });
+  }
+  std::int64_t change_review(const RunId& run, std::optional<std::int64_t> revision, const ReviewChange& change) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.change(run, revision, change); });
+  }
+  ReviewComment insert_comment(const RunId& run, const ReviewComment& comment) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.insert_comment(run, comment); });
+  }
+  ReviewComment update_comment(const RunId& run, const ReviewComment& comment, const std::string& by) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.update_comment(run, comment, by); });
+  }
+  void delete_comment(const RunId& run, const CommentId& comment, const std::string& by) override {
+    change_reviews([&](ReviewMoves moves) { moves.delete_comment(run, comment, by); });
+  }
+  std::optional<ApplyRow> find_apply(const RunId& run, const std::string& key) override {
+    return readers_.read([&](ReadScope& scope) { return store::find_apply(scope.main, run, key); });
+  }
+  ApplyRow begin_apply(const RunId& run, std::int64_t revision, const std::string& key, const ApplyPlan& plan,
+                       const AppliedReview& outcome) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.begin_apply(run, revision, key, plan, outcome); });
+  }
+  bool finish_apply(std::int64_t id, const std::string& commit, bool pushed) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.finish_apply(id, commit, pushed); });
+  }
+  bool fail_apply(std::int64_t id, const std::string& error) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.fail_apply(id, error); });
+  }
+  std::vector<ApplyRow> pending_applies() override {
+    return readers_.read([&](ReadScope& scope) { return list_pending_applies(scope.main); });
+  }
+  Run send_back(const RunId& run, std::int64_t revision, const std::string& key, const std::string& by, const RunRow& follow_up) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.send_back(run, revision, key, by, follow_up); });
+  }
+  void dismiss_review(const RunId& run, std::int64_t revision) override {
+    change_reviews([&](ReviewMoves moves) { moves.dismiss(run, revision); });
   }
 
   void ping() override {

@@ -74,11 +74,9 @@ using TokenRow = AccessToken;
 using SessionRow = AccessSession;
 
 /// The state of Forge. One conformance suite runs over every implementation. Thread-safe; writes wait for their commit.
-/// Errors: not_found, conflict, busy, corrupt, unavailable. A lost compare-and-swap is a returned false.
-class Store {
+/// Errors: not_found, conflict, busy, corrupt, unavailable, and those of ReviewStore. A lost compare-and-swap is a returned false.
+class Store : public ReviewStore {
  public:
-  virtual ~Store() = default;
-
   // Jobs and runs
   /// Inserts the job and, with `queued`, its first run and that run's first event, in one transaction.
   virtual Job insert_job(const JobSpec& spec, const std::string& created_by, bool queued) = 0;

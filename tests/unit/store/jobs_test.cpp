@@ -138,6 +138,48 @@ TYPED_TEST(StoredJobs, AreFilteredByStateAndRepository) {
   EXPECT_THAT(this->tasks(this->store().jobs({.state = JobState::failed})), ElementsAre());
 }
 
+TYPED_TEST(StoredJobs, AreFilteredByTheReviewOfTheirLastRun) {
+  const auto end = [&](const std::string& task, const std::string& head_commit) {
+    const Job job = this->queued(task);
+    EXPECT_TRUE(this->store().end_run(this->store().claim_run(1).value(), {.reason = Reason::completed, .head_commit = head_commit}));
+    return job;
+  };
+  end("empty", "");
+  end("one", "c1");
+  const Job tried_again = end("two", "c1");
+  const Job dismissed = end("three", "c1");
+  end("four", "c1");
+  end("five", "c1");
+  this->store().insert_run(tried_again.id, {});  // its first run still waits, and counts no more
+  this->store().open_review(dismissed.last_run->id, {});
+  this->store().dismiss_review(dismissed.last_run->id, 1);
+  this->store().insert_job(this->spec("created"), "anna", false);
+  EXPECT_THAT(this->tasks(this->store().jobs({.review = ReviewStatus::dismissed})), ElementsAre("three"));
+  EXPECT_THAT(this->tasks(this->store().jobs({.review = ReviewStatus::none})), ElementsAre("two", "empty"));
+  EXPECT_THAT(this->tasks(this->store().jobs({.review = ReviewStatus::waiting})), ElementsAre("five", "four", "one"));
+  EXPECT_THAT(this->tasks(this->store().jobs({.review = ReviewStatus::applied})), ElementsAre());
+}
+
+TYPED_TEST(StoredJobs, ThatWaitForReviewAreFilteredAndPagedAsAllAre) {
+  JobSpec other = this->spec("other");
+  other.repository = "/srv/other";
+  for (const auto& spec : {this->spec("one"), other, this->spec("two"), this->spec("three")}) {
+    this->store().insert_job(spec, "anna", true);
+    this->store().end_run(this->store().claim_run(1).value(),
+                          {.reason = spec.task == "two" ? Reason::stuck : Reason::completed, .head_commit = "c1"});
+  }
+  JobFilter filter{.review = ReviewStatus::waiting, .limit = 2};
+  JobPage page = this->store().jobs(filter);
+  EXPECT_THAT(this->tasks(page), ElementsAre("three", "two"));
+  EXPECT_EQ(page.items.at(0).last_run->review, ReviewStatus::waiting);
+  filter.cursor = page.next_cursor;
+  page = this->store().jobs(filter);
+  EXPECT_THAT(this->tasks(page), ElementsAre("other", "one"));
+  EXPECT_EQ(page.next_cursor, "");
+  EXPECT_THAT(this->tasks(this->store().jobs({.review = ReviewStatus::waiting, .repository = "/srv/other"})), ElementsAre("other"));
+  EXPECT_THAT(this->tasks(this->store().jobs({.state = JobState::failed, .review = ReviewStatus::waiting})), ElementsAre("two"));
+}
+
 TYPED_TEST(StoredJobs, RefuseACursorThatNoPageGave) {
   for (const char* cursor : {"x", "j.", "j.abc", "01jgfq2k00000000000000000a", "j.01JGFQ2K00000000000000000A", "j.' OR 1=1 --------------"})
     EXPECT_THAT(error_of([&] { this->store().jobs({.state = {}, .repository = {}, .cursor = cursor}); }), StartsWith("invalid_argument: "))

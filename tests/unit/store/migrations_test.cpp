@@ -132,6 +132,28 @@ TEST(ReleasedMigrations, KeepTheRunsOfTheFirstVersion) {
   EXPECT_TRUE(query.is_null("reported_cost_nano_usd"));
 }
 
+TEST(ReleasedMigrations, SayOfTheRunsOfTheSecondVersionWhatTheyAreAndWhichWaitForReview) {
+  const test::TempDir directory;
+  Database database(directory.str() + "/x.db", Access::read_write, Durability::full);
+  migrate(database, main_migrations().first(2), directory.str() + "/backup.db", 1);
+  database.execute(R"sql(
+      INSERT INTO jobs (id, repository, spec, created_by, created_ms, state, last_run) VALUES ('j', 'r', '{}', 'anna', 1, 'queued', 6);
+      INSERT INTO runs (id, job_id, number, state, reason, head_commit, created_ms)
+      VALUES ('r1', 'j', 1, 'succeeded', 'completed', 'c1', 1), ('r2', 'j', 2, 'failed', 'stuck', 'c2', 1),
+             ('r3', 'j', 3, 'failed', 'timeout', '', 1), ('r4', 'j', 4, 'cancelled', 'cancelled', 'c4', 1),
+             ('r5', 'j', 5, 'no_changes', 'no_changes', '', 1), ('r6', 'j', 6, 'queued', NULL, '', 1);
+  )sql");
+  migrate(database, main_migrations(), directory.str() + "/backup.db", 2);
+  Query query = database.query("SELECT kind || ' ' || review AS said, from_run, note, brief, request_key FROM runs ORDER BY id");
+  std::vector<std::string> said;
+  while (query.step()) {
+    said.push_back(query.text("said"));
+    EXPECT_EQ(query.integer("from_run"), 0);
+    EXPECT_EQ(query.text("note") + query.text("brief") + query.text("request_key"), "");
+  }
+  EXPECT_THAT(said, testing::ElementsAre("first waiting", "retry waiting", "retry none", "retry none", "retry none", "retry none"));
+}
+
 // A released step is never edited: databases out there were made with exactly this text. A change belongs in a new step.
 TEST(ReleasedMigrations, AreTheOnesThatWereReleased) {
   constexpr std::string_view kMain = "6fd01e13125ea7944b9742c314fd31aef76e960b142009204bb2c5345f0853ac";
