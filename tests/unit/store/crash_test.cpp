@@ -49,11 +49,25 @@ TEST_F(KilledStore, DISABLED_Child) {
   });
 }
 
-/// Starts the child, lets it store some events, and kills it in the middle. Returns the highest number it was promised.
-std::int64_t run_and_kill(const std::string& directory) {
+// The same for applies: says the number of the last one that it was told is done.
+TEST_F(KilledStore, DISABLED_ApplyingChild) {
+  const char* directory = std::getenv(kDirectoryVariable);
+  if (directory == nullptr) GTEST_SKIP() << "only started by the test below";
+  const auto store = open(directory);
+  const RunId run = store->jobs({}).items.at(0).last_run->id;
+  for (const ApplyRow& apply : store->pending_applies()) store->finish_apply(apply.id, apply.plan.message, false);
+  for (std::int64_t revision = store->review(run)->revision;; ++revision) {
+    const std::string number = std::to_string(revision);
+    store->finish_apply(store->begin_apply(run, revision, number, {.message = number}, {}).id, number, false);
+    write_all(kProgressFd, number + "\n", Stop());
+  }
+}
+
+/// Starts a child, lets it say `enough` bytes, and kills it in the middle. Returns the highest number it was promised.
+std::int64_t run_and_kill(const std::string& directory, const std::string& child_test, std::size_t enough) {
   Pipe progress = make_pipe();
-  Child child = Child::spawn({.argv = {std::filesystem::read_symlink("/proc/self/exe").string(),
-                                       "--gtest_filter=KilledStore.DISABLED_Child", "--gtest_also_run_disabled_tests"},
+  Child child = Child::spawn({.argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_filter=KilledStore." + child_test,
+                                       "--gtest_also_run_disabled_tests"},
                               .env = {std::string(kDirectoryVariable) + "=" + directory},
                               .cwd = {},
                               .fds = {{progress.write.get(), kProgressFd}},
@@ -62,7 +76,7 @@ std::int64_t run_and_kill(const std::string& directory) {
   progress.write.reset();
   std::string said;
   const Stop stop = Stop::after(std::chrono::seconds(60));
-  while (said.size() < 2000) said += read_some(progress.read.get(), 4096, stop);
+  while (said.size() < enough) said += read_some(progress.read.get(), 4096, stop);
   child.signal(SIGKILL);
   child.wait(stop);
   said += read_all(progress.read.get(), 10 << 20, stop);
@@ -89,7 +103,7 @@ TEST_F(KilledStore, LosesNothingThatItPromisedAndLeavesNoHole) {
     return open(directory)->insert_job(spec, "anna", true).last_run->id;
   }();
   for (int round = 0; round < 3; ++round) {
-    const std::int64_t promised = run_and_kill(directory);
+    const std::int64_t promised = run_and_kill(directory, "DISABLED_Child", 2000);
     const auto store = open(directory);  // checks the structure of both files
     std::int64_t last = 0;
     for (TracePage page = store->events(run, 0, 1000); !page.items.empty(); page = store->events(run, last, 1000)) {
@@ -99,6 +113,32 @@ TEST_F(KilledStore, LosesNothingThatItPromisedAndLeavesNoHole) {
     EXPECT_GE(last, promised);
     EXPECT_EQ(store->append_event(run, trace::Turn{1}, {}).seq, last + 1);
     requeue(*store);
+  }
+}
+
+TEST_F(KilledStore, HasEachApplyDoneOrPendingAndTheReviewToMatch) {
+  test::TempDir parent;
+  const std::string directory = parent.str() + "/data";
+  RunId run;
+  {
+    const auto store = open(directory);
+    store->insert_job({.repository = "/r"}, "anna", true);
+    const Lease lease = store->claim_run(1).value();
+    run = lease.run;
+    ASSERT_TRUE(store->end_run(lease, {.reason = Reason::completed, .head_commit = "c"}));
+    ASSERT_TRUE(store->open_review(run, {}));
+  }
+  for (int round = 0; round < 3; ++round) {
+    const std::int64_t promised = run_and_kill(directory, "DISABLED_ApplyingChild", 100);
+    const auto store = open(directory);
+    const ReviewRow review = store->review(run).value();
+    // Number n is begun at revision n, and makes revision n + 1.
+    EXPECT_GE(review.revision, promised + 1);
+    EXPECT_EQ(review.applied->commit, std::to_string(review.revision - 1));
+    EXPECT_EQ(review.status, ReviewStatus::applied);
+    const auto pending = store->pending_applies();
+    ASSERT_LE(pending.size(), 1u);
+    for (const ApplyRow& apply : pending) EXPECT_EQ(apply.plan.message, std::to_string(review.revision));
   }
 }
 

@@ -33,6 +33,18 @@ TEST_F(OneDatabase, BindsAndReadsEachKindOfValue) {
   EXPECT_FALSE(query.step());
 }
 
+TEST_F(OneDatabase, KeepsBytesThatAreNoText) {
+  database_.execute("CREATE TABLE t (a BLOB NOT NULL) STRICT");
+  const auto insert = [&](std::string_view bytes) { database_.query("INSERT INTO t VALUES (:a)").bind_bytes(":a", bytes).run(); };
+  insert(std::string_view("\xff\0y", 3));
+  insert({});
+  Query query = database_.query("SELECT a FROM t ORDER BY a");
+  ASSERT_TRUE(query.step());
+  EXPECT_EQ(query.text("a"), "");
+  ASSERT_TRUE(query.step());
+  EXPECT_EQ(query.text("a"), std::string("\xff\0y", 3));
+}
+
 TEST_F(OneDatabase, RefusesANestedUseOfOneStatement) {
   const auto use = [&] { return database_.query("SELECT 1 AS n"); };
   Query outer = use();

@@ -209,6 +209,13 @@ TYPED_TEST(EndedReviews, AreSentBackOnceForOneKey) {
   EXPECT_EQ(this->revision(), 2);
 }
 
+TYPED_TEST(EndedReviews, OfTwoJobsAreSentBackWithOneKeyEach) {
+  const RunId other = this->ended_with_changes().run;
+  this->reviews().open_review(other, {});
+  const Run run = this->send_back("key");
+  EXPECT_NE(this->reviews().send_back(other, 1, "key", "anna", {}).job, run.job);
+}
+
 TYPED_TEST(EndedReviews, AreSentBackOnceForOneKeyOfManyAtOnce) {
   Guarded<std::vector<std::string>> runs;
   on_threads(8, [&](int) { runs.lock()->push_back(this->reviews().send_back(this->run(), 1, "key", "anna", {}).id.str()); });
@@ -252,14 +259,15 @@ TYPED_TEST(EndedReviews, ThatWereSentBackHaveEnded) {
 }
 
 TYPED_TEST(EndedReviews, ThatWereAppliedMayBeSentBackOrDismissed) {
-  this->reviews().finish_apply(this->begin().id, "c2", false);
-  EXPECT_EQ(this->send_back().number, 2);
-  EXPECT_EQ(this->review().applied->commit, "c2");
   const RunId other = this->ended_with_changes().run;
   this->reviews().open_review(other, {});
   this->reviews().finish_apply(this->reviews().begin_apply(other, 1, "", {}, {}).id, "c3", false);
   this->reviews().dismiss_review(other, 2);
   EXPECT_EQ(this->reviews().review(other)->status, ReviewStatus::dismissed);
+  this->reviews().finish_apply(this->begin().id, "c2", false);
+  EXPECT_EQ(this->send_back().number, 2);
+  EXPECT_EQ(this->status(), ReviewStatus::changes_requested);
+  EXPECT_EQ(this->review().applied->commit, "c2");
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#include "orchestrator/store/apply_plan_json.h"
+
+#include "tests/unit/store/store_fixture.h"
+
+namespace forge::store {
+namespace {
+
+using testing::StartsWith;
+
+TEST(StoredPlan, NamesItsPartsAndHoldsBytesAsBase64) {
+  const ApplyPlan plan{.hunks = {"h1"},
+                       .suggestions = {{.comment = CommentId("c"), .path = "\xff", .start_line = 2, .end_line = 3, .text = "x\n"}},
+                       .message = "m"};
+  EXPECT_EQ(plan_to_json(plan), R"({"hunks":["h1"],"message":"m","push":true,"suggestions":[)"
+                                R"({"comment":"c","end_line":3,"path":"/w==","start_line":2,"text":"eAo="}]})");
+}
+
+TEST(StoredPlan, ThatIsDamagedIsCorrupt) {
+  EXPECT_EQ(plan_from_json(R"({"hunks":[],"message":"","push":true,"suggestions":[]})").message, "");
+  for (const char* text :
+       {"{", "{}", R"({"hunks":[1],"message":"","push":true,"suggestions":[]})", R"({"hunks":[],"message":"","push":1,"suggestions":[]})",
+        R"({"hunks":[],"message":"","push":true,"suggestions":[{}]})",
+        R"({"hunks":[],"message":"","push":true,"suggestions":[)"
+        R"({"comment":"c","end_line":1,"path":"no base64","start_line":1,"text":""}]})"})
+    EXPECT_THAT(error_of([&] { plan_from_json(text); }), StartsWith("corrupt")) << text;
+}
+
+}  // namespace
+}  // namespace forge::store
