@@ -129,7 +129,21 @@ class DiskRepositoryCache final : public RepositoryCache {
     });
   }
 
+  CanonicalDiff compare(const std::string&, const std::string&, const std::string&, const Stop&) override { throw unfinished(); }
+  AcceptedCommit accept(const Acceptance&, const Stop&) override { throw unfinished(); }
+  std::string patch(const std::string&, const std::string&, const std::string&, const std::optional<std::vector<std::string>>&,
+                    const Stop&) override {
+    throw unfinished();
+  }
+  FileAt file(const std::string&, const std::string&, const std::string&, std::int64_t, const Stop&) override { throw unfinished(); }
+  Diff text_diff(const std::string&, const std::string&, const std::string&, std::int64_t, const Stop&) override { throw unfinished(); }
+  void push_expecting(const std::string&, const std::string&, const std::string&, const std::string&, const Stop&) override {
+    throw unfinished();
+  }
+
  private:
+  static Error unfinished() { return Error(ErrorCode::unsupported, "reviews of trees"); }
+
   NetworkRequest request_for(const Location& location, const std::string& git_dir) const {
     NetworkRequest request;
     request.git_dir = git_dir;

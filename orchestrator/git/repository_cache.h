@@ -10,7 +10,7 @@
 
 #include "orchestrator/base/log.h"
 #include "orchestrator/base/stop.h"
-#include "orchestrator/domain/job.h"
+#include "orchestrator/git/review_trees.h"
 
 namespace forge::git {
 
@@ -82,20 +82,14 @@ class CommitBuilder {
   virtual Result commit(const Message& message, const std::string& branch, const Stop& stop) = 0;
 };
 
-struct Diff {
-  std::string text;  ///< unified, git apply takes it; bytes as they are
-  DiffStat stat;
-};
-
 /// Git as the orchestrator uses it: bare mirror per repository > immutable checkout per tree > commit from base and changes > push.
 /// Nothing that a sandbox could write is ever opened as a repository. Network transfers run in a child that is killed at the deadline.
 /// Thread-safe; outlives the checkouts and builders it gave out.
 /// Errors, all with a client text: not_found (no such repository or ref), unauthenticated, unavailable (unreachable, silent server),
 /// timed_out, unsupported (SHA-256 repository, ssh URL), invalid_argument (not a repository, empty repository), conflict (branch exists),
 /// limit_exceeded.
-class RepositoryCache {
+class RepositoryCache : public ReviewTrees {
  public:
-  virtual ~RepositoryCache() = default;
   /// Brings the mirror up to date and resolves `base` ("" = HEAD; branch, tag, full or short commit id).
   virtual Base fetch(const std::string& repository, const std::string& base, const Stop& stop) = 0;
   /// The same base with the tree of a commit that a run made: what a later run begins with. A commit built on it has `base` as its parent
