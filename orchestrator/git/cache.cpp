@@ -1,10 +1,14 @@
 #include <filesystem>
 
 #include "orchestrator/base/text.h"
+#include "orchestrator/git/accepted_commit.h"
+#include "orchestrator/git/canonical_diff.h"
 #include "orchestrator/git/checkout_store.h"
 #include "orchestrator/git/commit_builder.h"
 #include "orchestrator/git/diff.h"
+#include "orchestrator/git/file_at.h"
 #include "orchestrator/git/handles.h"
+#include "orchestrator/git/hunk_patch.h"
 #include "orchestrator/git/instructions.h"
 #include "orchestrator/git/local_push.h"
 #include "orchestrator/git/local_source.h"
@@ -108,41 +112,77 @@ class DiskRepositoryCache final : public RepositoryCache {
 
   std::string instructions(const Base& base) override { return read_instructions(base.mirror, base.tree); }
 
-  std::unique_ptr<CommitBuilder> build_commit(const Base& base) override {
-    return make_commit_builder(base, {.author_name = options_.author_name, .author_email = options_.author_email});
-  }
+  std::unique_ptr<CommitBuilder> build_commit(const Base& base) override { return make_commit_builder(base, commit_settings()); }
 
   Diff diff(const Base& base, const std::string& commit, std::int64_t max_bytes, const Stop& stop) override {
     return doing("making the diff of " + commit, [&] { return diff_trees(base.mirror, base.tree, commit, max_bytes, stop); });
   }
 
   void push(const Base& base, const std::string& commit, const std::string& branch, const Stop& stop) override {
-    doing("pushing '" + branch + "'", [&] {
-      const Location location = parse_location(base.repository);
-      if (location.kind == Location::Kind::local) return push_to_local(base.mirror, location.path, commit, branch, stop);
-      NetworkRequest request = request_for(location, base.mirror);
-      request.operation = NetworkRequest::Operation::push;
-      const PushedRef pushed(base.mirror, branch, commit);
-      request.source_ref = pushed.name();
-      request.branch = branch;
-      network_.push(request, stop);
-    });
+    push_to(base.repository, base.mirror, commit, {.branch = branch, .expected_old = {}}, stop);
   }
 
-  CanonicalDiff compare(const std::string&, const std::string&, const std::string&, const Stop&) override { throw unfinished(); }
-  AcceptedCommit accept(const Acceptance&, const Stop&) override { throw unfinished(); }
-  std::string patch(const std::string&, const std::string&, const std::string&, const std::optional<std::vector<std::string>>&,
-                    const Stop&) override {
-    throw unfinished();
+  CanonicalDiff compare(const std::string& repository, const std::string& from_commit, const std::string& to_commit,
+                        const Stop& stop) override {
+    return canonical_diff(compare_commits(mirror_of(repository), from_commit, to_commit, BinaryContent::none, stop), kReviewDiffBytes,
+                          stop);
   }
-  FileAt file(const std::string&, const std::string&, const std::string&, std::int64_t, const Stop&) override { throw unfinished(); }
-  Diff text_diff(const std::string&, const std::string&, const std::string&, std::int64_t, const Stop&) override { throw unfinished(); }
-  void push_expecting(const std::string&, const std::string&, const std::string&, const std::string&, const Stop&) override {
-    throw unfinished();
+
+  AcceptedCommit accept(const Acceptance& acceptance, const Stop& stop) override {
+    return doing("accepting into '" + acceptance.branch + "'",
+                 [&] { return commit_accepted(mirror_of(acceptance.repository), acceptance, commit_settings(), stop); });
+  }
+
+  std::string patch(const std::string& repository, const std::string& base_commit, const std::string& head_commit,
+                    const std::optional<std::vector<std::string>>& hunks, const Stop& stop) override {
+    const std::string mirror = mirror_of(repository);
+    if (!hunks) return diff_commits(mirror, base_commit, head_commit, kReviewDiffBytes, stop).text;
+    return patch_of_hunks(mirror, base_commit, head_commit, *hunks, kReviewDiffBytes, stop);
+  }
+
+  FileAt file(const std::string& repository, const std::string& commit, const std::string& path, std::int64_t max_bytes,
+              const Stop& stop) override {
+    stop.check();
+    return file_at(mirror_of(repository), commit, path, max_bytes);
+  }
+
+  Diff text_diff(const std::string& repository, const std::string& from_commit, const std::string& to_commit, std::int64_t max_bytes,
+                 const Stop& stop) override {
+    return diff_commits(mirror_of(repository), from_commit, to_commit, max_bytes, stop);
+  }
+
+  void push_expecting(const std::string& repository, const std::string& commit, const std::string& branch, const std::string& expected_old,
+                      const Stop& stop) override {
+    const std::string mirror = mirror_of(repository);
+    kept_commit(open_kept_mirror(mirror).get(), commit);
+    push_to(repository, mirror, commit, {.branch = branch, .expected_old = expected_old}, stop);
   }
 
  private:
-  static Error unfinished() { return Error(ErrorCode::unsupported, "reviews of trees"); }
+  CommitSettings commit_settings() const { return {.author_name = options_.author_name, .author_email = options_.author_email}; }
+
+  /// Of a repository that may be gone: what is asked of the mirror alone must not need it.
+  std::string mirror_of(const std::string& repository) const {
+    const Location location = parse_location(repository);
+    if (location.kind == Location::Kind::http) return mirrors_.path_of(location.url);
+    std::error_code gone;
+    const auto real = std::filesystem::canonical(location.path, gone);
+    return mirrors_.path_of(gone ? location.path : real.string());
+  }
+
+  void push_to(const std::string& repository, const std::string& mirror, const std::string& commit, const PushTarget& target,
+               const Stop& stop) {
+    doing("pushing '" + target.branch + "'", [&] {
+      const Location location = parse_location(repository);
+      if (location.kind == Location::Kind::local) return push_to_local(mirror, location.path, commit, target, stop);
+      NetworkRequest request = request_for(location, mirror);
+      request.operation = NetworkRequest::Operation::push;
+      const PushedRef pushed(mirror, target.branch, commit);
+      request.source_ref = pushed.name();
+      request.target = target;
+      network_.push(request, stop);
+    });
+  }
 
   NetworkRequest request_for(const Location& location, const std::string& git_dir) const {
     NetworkRequest request;

@@ -18,20 +18,6 @@ constexpr std::int64_t kMaxTotalBytes = 8LL << 30;
 constexpr std::int64_t kMaxChanges = 1'000'000;
 constexpr std::size_t kMaxLinkBytes = 4095;
 
-Signature signature_of(const CommitSettings& settings) {
-  // '<', '>' and line breaks end a name in a commit.
-  const auto clean = [](const std::string& text, const char* otherwise) {
-    std::string kept;
-    for (const char c : to_utf8(text).text)
-      if (c != '<' && c != '>' && static_cast<unsigned char>(c) >= 0x20) kept += c;
-    kept = std::string(trim(kept));
-    return kept.empty() ? std::string(otherwise) : kept;
-  };
-  const std::string name = clean(settings.author_name, "Forge");
-  const std::string email = clean(settings.author_email, "forge@localhost");
-  return receive<Signature>("making the author", [&](git_signature** out) { return git_signature_now(out, name.c_str(), email.c_str()); });
-}
-
 std::string as_line(const std::string& text) {
   std::string line;
   for (const char c : harmless(text)) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
@@ -86,11 +72,9 @@ class BaseCommitBuilder final : public CommitBuilder {
     Result result{.commit = "", .tree = hex_of(tree), .findings = findings_.all()};
     if (result.tree == base_.tree) return result;
     stop.check();
-    const git_oid commit = write_commit(tree, message);
     for (const git_oid& id : trees) stage_.note(id);
-    stage_.note(commit);
-    stage_.finish();
-    point_branch(branch, commit);
+    const git_oid commit = write_staged_commit(stage_, oid_of(base_.commit), tree, author_of(settings_, {}).get(), commit_text(message));
+    point_run_branch(stage_.repository(), base_.mirror, branch, commit, RunBranch::is_new);
     result.commit = hex_of(commit);
     return result;
   }
@@ -120,27 +104,6 @@ class BaseCommitBuilder final : public CommitBuilder {
   void put(const std::string& path, const git_oid& blob, git_filemode_t mode) {
     if (is_gitmodules_name(path)) findings_.add("gitmodules_changed", path, "the list of submodules was changed; look at its addresses");
     edit_.put(path, blob, mode);
-  }
-
-  git_oid write_commit(const git_oid& tree, const Message& message) {
-    const Tree tree_object = find_tree(stage_.repository(), tree);
-    const Commit parent = find_commit(stage_.repository(), oid_of(base_.commit));
-    const Signature author = signature_of(settings_);
-    const std::string text = commit_text(message);
-    const git_commit* parents[] = {parent.get()};
-    git_oid id{};
-    check("writing the commit", git_commit_create(&id, stage_.repository(), nullptr, author.get(), author.get(), nullptr, text.c_str(),
-                                                  tree_object.get(), 1, parents));
-    return id;
-  }
-
-  /// The commit is reachable from here on, and nobody removes it.
-  void point_branch(const std::string& branch, const git_oid& commit) {
-    const std::string name = "refs/forge/runs/" + branch;
-    receive<Reference>("keeping the commit as " + name, [&](git_reference** out) {
-      return git_reference_create(out, stage_.repository(), name.c_str(), &commit, 0, nullptr);
-    });
-    sync_reference(base_.mirror, name);
   }
 
   Base base_;

@@ -4,13 +4,9 @@
 #include <string>
 
 #include "orchestrator/git/repository_cache.h"
+#include "orchestrator/git/run_commit.h"
 
 namespace forge::git {
-
-struct CommitSettings {
-  std::string author_name;
-  std::string author_email;
-};
 
 /// A builder on `base`. What is too large, cannot be named, is ignored by the base or lies in a submodule is left out with a finding; the
 /// rest is committed. Throws limit_exceeded past a million entries or 8 GiB.

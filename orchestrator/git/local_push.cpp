@@ -90,37 +90,73 @@ class MissingObjects {
   Carried carried_;
 };
 
-Error branch_taken(const std::string& branch, const std::string& path) {
-  return public_failure(ErrorCode::conflict, "the branch '" + branch + "' exists already in '" + path + "'");
-}
+/// The branch of another repository, made or moved by compare-and-swap.
+class TargetBranch {
+ public:
+  TargetBranch(git_repository* repository, const PushTarget& target, const std::string& path)
+      : repository_(repository), target_(target), path_(path), name_("refs/heads/" + target.branch) {}
 
-void create_branch(git_repository* target, const std::string& name, const git_oid& commit, const std::string& branch,
-                   const std::string& path) {
-  git_reference* raw = nullptr;
-  const int result = git_reference_create(&raw, target, name.c_str(), &commit, 0, "forge: pushed a run");
-  const Reference reference(raw);
-  if (result == 0) return;
-  if (result == GIT_EEXISTS) throw branch_taken(branch, path);
-  Error error = libgit2_error("creating " + name + " in " + path, result);
-  throw Error(ErrorCode::conflict, error.what())
-      .for_client("the branch '" + branch + "' cannot be made in '" + path + "'; a branch of a shorter name may stand in its way");
-}
+  /// "" when there is none.
+  std::string present() const {
+    git_oid id{};
+    return git_reference_name_to_id(&id, repository_, name_.c_str()) == 0 ? hex_of(id) : "";
+  }
+  PushStep next(const std::string& commit) const { return next_step(target_, present(), commit, "in '" + path_ + "'"); }
+
+  void create(const git_oid& commit) const {
+    git_reference* raw = nullptr;
+    const int result = git_reference_create(&raw, repository_, name_.c_str(), &commit, 0, "forge: pushed a run");
+    finish(Reference(raw), result, hex_of(commit));
+  }
+
+  void replace(const git_oid& commit) const {
+    refuse_checked_out();
+    git_reference* raw = nullptr;
+    const git_oid old = oid_of(*target_.expected_old);
+    const int result = git_reference_create_matching(&raw, repository_, name_.c_str(), &commit, 1, &old, "forge: pushed a review");
+    finish(Reference(raw), result, hex_of(commit));
+  }
+
+ private:
+  /// A work tree would show the difference as somebody's changes. git refuses such a push, too.
+  void refuse_checked_out() const {
+    const auto branch =
+        receive<Reference>("reading " + name_, [&](git_reference** out) { return git_reference_lookup(out, repository_, name_.c_str()); });
+    if (check("looking at the work trees", git_branch_is_checked_out(branch.get())) == 1 && git_repository_is_bare(repository_) == 0)
+      throw public_failure(ErrorCode::conflict, "the branch '" + target_.branch + "' is checked out in '" + path_ + "'")
+          .with_hint("check out another branch there, and try again");
+  }
+
+  void finish(Reference, int result, const std::string& commit) const {
+    if (result == 0) return;
+    if (result == GIT_EEXISTS || result == GIT_EMODIFIED) next(commit);  // says what is there now
+    Error error = libgit2_error("writing " + name_ + " in " + path_, result);
+    throw Error(ErrorCode::conflict, error.what())
+        .for_client("the branch '" + target_.branch + "' cannot be made in '" + path_ +
+                    "'; a branch of a shorter name may stand in its way");
+  }
+
+  git_repository* repository_;
+  const PushTarget& target_;
+  const std::string& path_;
+  std::string name_;
+};
 
 }  // namespace
 
-void push_to_local(const std::string& git_dir, const std::string& path, const std::string& commit, const std::string& branch,
+void push_to_local(const std::string& git_dir, const std::string& path, const std::string& commit, const PushTarget& target,
                    const Stop& stop) {
-  const LocalSource target = LocalSource::open(path, stop);
-  const std::string name = "refs/heads/" + branch;
-  git_oid present{};
-  if (git_reference_name_to_id(&present, target.repository(), name.c_str()) == 0) throw branch_taken(branch, path);
+  const LocalSource there = LocalSource::open(path, stop);
+  const TargetBranch branch(there.repository(), target, path);
+  const PushStep step = branch.next(commit);
+  if (step == PushStep::done) return;
   const Repository mirror = open_mirror(git_dir);
   without_deltas(mirror.get(), git_dir);
   const git_oid tip = oid_of(commit);
-  MissingObjects missing(mirror.get(), target.repository(), stop);
+  MissingObjects missing(mirror.get(), there.repository(), stop);
   missing.add_commits_up_to(tip);
-  missing.write_to(target.objects_dir());
-  create_branch(target.repository(), name, tip, branch, path);
+  missing.write_to(there.objects_dir());
+  step == PushStep::create ? branch.create(tip) : branch.replace(tip);
 }
 
 }  // namespace forge::git

@@ -110,7 +110,7 @@ json transfer(const NetworkRequest& request, Parent& parent) {
   const Endpoint endpoint{.url = request.remote.url, .authority = request.remote.authority, .credential = request.credential};
   if (request.operation == NetworkRequest::Operation::fetch)
     return {{"refs", to_json(fetch_objects(mirror.get(), endpoint, request.named, parent))}};
-  push_branch(mirror.get(), endpoint, request.source_ref, request.branch, parent);
+  push_branch(mirror.get(), endpoint, request.source_ref, request.target, parent);
   return {{"pushed", true}};
 }
 

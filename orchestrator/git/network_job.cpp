@@ -14,8 +14,9 @@ json to_json(const NetworkRequest& request) {
            {"url", request.remote.url},
            {"named", request.named},
            {"source_ref", request.source_ref},
-           {"branch", request.branch},
+           {"branch", request.target.branch},
            {"ca_file", request.ca_file}};
+  if (request.target.expected_old) out["expected_old"] = *request.target.expected_old;
   if (request.credential) out["credential"] = {{"username", request.credential->username}, {"secret", request.credential->secret}};
   return out;
 }
@@ -28,7 +29,8 @@ NetworkRequest request_from(const json& object) {
   request.remote = parse_location(reader.text("url"));
   request.named = reader.text("named");
   request.source_ref = reader.text("source_ref");
-  request.branch = reader.text("branch");
+  request.target.branch = reader.text("branch");
+  request.target.expected_old = reader.optional_text("expected_old");
   request.ca_file = reader.text("ca_file");
   if (const json* credential = reader.find("credential")) {
     JsonReader inner(*credential, "credential");

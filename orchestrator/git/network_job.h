@@ -6,6 +6,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/git/location.h"
+#include "orchestrator/git/push_target.h"
 #include "orchestrator/git/remote_refs.h"
 
 namespace forge::git {
@@ -19,7 +20,7 @@ struct NetworkRequest {
   std::optional<Credential> credential;
   std::string named;       ///< fetch: one reference beside branches and tags; may be empty
   std::string source_ref;  ///< push: reference of the mirror that points at the commit
-  std::string branch;      ///< push
+  PushTarget target;       ///< push
   std::string ca_file;     ///< authorities trusted instead of the machine's; empty: the machine's
 };
 

@@ -42,7 +42,14 @@ class Connection {
     all.pack_progress = [](int, std::uint32_t, std::uint32_t, void* self) { return of(self).moved(); };
     all.push_transfer_progress = on_upload;
     all.push_update_reference = on_update;
+    all.push_negotiation = on_negotiation;
     return all;
+  }
+
+  /// Of a push: what `ref` must be there when the update is sent; "" for nothing.
+  void expect_old(const std::string& ref, const std::string& id) {
+    expected_ref_ = ref;
+    expected_old_ = id.empty() ? std::string(GIT_OID_HEXSZ, '0') : id;
   }
 
   /// Runs one call; what a callback threw comes first, then what libgit2 said, in words.
@@ -131,12 +138,24 @@ class Connection {
     });
   }
 
+  /// libgit2 may have asked the server again since we looked.
+  static int on_negotiation(const git_push_update** updates, std::size_t count, void* payload) {
+    Connection& self = of(payload);
+    return self.carried_.run([&] {
+      for (std::size_t i = 0; i < count; ++i)
+        if (updates[i]->dst_refname != self.expected_ref_ || hex_of(updates[i]->src) != self.expected_old_)
+          throw public_failure(ErrorCode::conflict, "the branch was changed there while it was pushed to");
+    });
+  }
+
   const Endpoint& endpoint_;
   TransferListener& listener_;
   Exchange exchange_;
   Carried carried_;
   bool credential_given_ = false;
   std::string server_words_;
+  std::string expected_ref_;
+  std::string expected_old_;
   std::string refusal_;  // empty: the server took the reference
   Remote remote_;
 };
@@ -185,7 +204,26 @@ std::string readable(std::string_view words) {
   return std::string(trim(clean));
 }
 
-Error refused(const Endpoint& endpoint, const std::string& refusal, const std::string& server_words) {
+std::string id_in(const std::vector<const git_remote_head*>& heads, const std::string& name) {
+  for (const git_remote_head* head : heads)
+    if (head->name == name) return hex_of(head->oid);
+  return "";
+}
+
+std::string id_of_ref(git_repository* repository, const std::string& name) {
+  git_oid id{};
+  check("reading " + name, git_reference_name_to_id(&id, repository, name.c_str()));
+  return hex_of(id);
+}
+
+Error moved_meanwhile(const std::string& branch) {
+  return public_failure(ErrorCode::conflict, "the branch '" + branch + "' was changed there while it was pushed to")
+      .with_hint("look at what it holds now, and try again");
+}
+
+Error refused(const Endpoint& endpoint, const PushTarget& target, const std::string& refusal, const std::string& server_words) {
+  // git's words when the reference is not what the server itself told before.
+  if (refusal == "failed to update ref" || refusal == "reference already exists") return moved_meanwhile(target.branch);
   std::string text = "the server refused the branch: " + readable(refusal);
   if (const std::string words = readable(server_words); !words.empty()) text += "\n" + words;
   return Error(ErrorCode::permission_denied, "pushing to " + endpoint.url + ": " + text).for_client(text);
@@ -212,24 +250,26 @@ RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, c
   return found;
 }
 
-void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const std::string& branch,
+void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const PushTarget& target,
                  TransferListener& listener) {
   Connection connection(repository, endpoint, listener);
   connection.connect(GIT_DIRECTION_PUSH);
   listener.reached("answered");
-  const std::string target = "refs/heads/" + branch;
-  for (const git_remote_head* head : connection.list())
-    if (head->name == target) throw public_failure(ErrorCode::conflict, "the branch '" + branch + "' exists there already");
+  const std::string name = "refs/heads/" + target.branch;
+  const PushStep step = next_step(target, id_in(connection.list(), name), id_of_ref(repository, source_ref), "there");
+  if (step == PushStep::done) return;
 
-  const std::vector<std::string> specs{source_ref + ":" + target};  // no '+': never over something
+  // With '+' only over what we know. The server compares the branch once more with what it told us on this connection.
+  const std::vector<std::string> specs{(step == PushStep::replace ? "+" : "") + source_ref + ":" + name};
   std::vector<char*> spec_texts = c_texts(specs);
   const git_strarray spec_array{spec_texts.data(), spec_texts.size()};
   git_push_options options = GIT_PUSH_OPTIONS_INIT;
   options.callbacks = connection.callbacks();
   options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
   options.proxy_opts.type = GIT_PROXY_NONE;
+  connection.expect_old(name, target.expected_old.value_or(""));
   connection.call("pushing to " + endpoint.url, [&] { return git_remote_upload(connection.remote(), &spec_array, &options); });
-  if (!connection.refusal().empty()) throw refused(endpoint, connection.refusal(), connection.server_words());
+  if (!connection.refusal().empty()) throw refused(endpoint, target, connection.refusal(), connection.server_words());
 }
 
 }  // namespace forge::git

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "orchestrator/git/handles.h"
+#include "orchestrator/git/push_target.h"
 #include "orchestrator/git/remote_refs.h"
 #include "orchestrator/git/repository_cache.h"
 
@@ -31,9 +32,10 @@ struct Endpoint {
 /// says what they are. No redirect, no proxy, no insteadOf, and a certificate must be good.
 RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, const std::string& named, TransferListener& listener);
 
-/// Makes the commit that `source_ref` of `repository` points at the new branch `branch` there. Throws conflict when it exists;
-/// permission_denied with the server's words when a hook or a rule refuses.
-void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const std::string& branch,
+/// Makes the commit that `source_ref` of `repository` points at the branch of `target` there, over what it is expected to be. Throws
+/// conflict when it is not as expected, also when it changes meanwhile; permission_denied with the server's words when a hook or a rule
+/// refuses.
+void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const PushTarget& target,
                  TransferListener& listener);
 
 /// What a failed exchange with an HTTP server means, judged by libgit2's text, for whoever named the repository.

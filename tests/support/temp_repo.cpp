@@ -20,7 +20,9 @@ std::string git_program() {
 
 }  // namespace
 
-std::string run_git(const std::filesystem::path& directory, const std::vector<std::string>& args) {
+std::string run_git(const std::filesystem::path& directory, const std::vector<std::string>& args) { return run_git(directory, args, ""); }
+
+std::string run_git(const std::filesystem::path& directory, const std::vector<std::string>& args, const std::string& input) {
   SpawnOptions options;
   options.argv = {git_program()};
   options.argv.insert(options.argv.end(), args.begin(), args.end());
@@ -37,7 +39,7 @@ std::string run_git(const std::filesystem::path& directory, const std::vector<st
                  "GIT_COMMITTER_NAME=Test Author",
                  "GIT_COMMITTER_EMAIL=author@test.invalid",
                  "GIT_COMMITTER_DATE=1767225600 +0000"};
-  Output output = run_command(std::move(options), "", kMaxOutputBytes, Stop::after(std::chrono::minutes(1)));
+  Output output = run_command(std::move(options), input, kMaxOutputBytes, Stop::after(std::chrono::minutes(1)));
   if (!output.exit.ok()) throw Error(ErrorCode::internal, "git " + (args.empty() ? "" : args.front()) + " failed: " + output.err);
   if (output.out.ends_with('\n')) output.out.pop_back();
   return std::move(output.out);

@@ -13,6 +13,9 @@ namespace forge::test {
 /// Returns its standard output without the last line break; throws with its standard error when it fails.
 std::string run_git(const std::filesystem::path& directory, const std::vector<std::string>& args);
 
+/// The same with bytes on its standard input.
+std::string run_git(const std::filesystem::path& directory, const std::vector<std::string>& args, const std::string& input);
+
 /// A fresh git repository with a work tree, on branch `main`, without commits.
 class TempRepo {
  public:

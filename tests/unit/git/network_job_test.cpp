@@ -15,7 +15,7 @@ TEST(NetworkJob, SurvivesTheWayToTheChild) {
   request.remote = parse_location("https://host:8443/x");
   request.credential = Credential{.host = "host:8443", .username = "u", .secret = "s"};
   request.source_ref = "refs/forge/push/b";
-  request.branch = "b";
+  request.target = {.branch = "b", .expected_old = std::string(40, 'c')};
   request.ca_file = "/ca";
   const NetworkRequest back = request_from(to_json(request));
   EXPECT_EQ(back.operation, NetworkRequest::Operation::push);
@@ -23,6 +23,8 @@ TEST(NetworkJob, SurvivesTheWayToTheChild) {
   EXPECT_EQ(back.remote.authority, "host:8443");
   EXPECT_EQ(back.credential->secret, "s");
   EXPECT_EQ(back.source_ref, "refs/forge/push/b");
+  EXPECT_EQ(back.target.branch, "b");
+  EXPECT_EQ(back.target.expected_old, std::string(40, 'c'));
   EXPECT_EQ(back.ca_file, "/ca");
   request.credential.reset();
   EXPECT_FALSE(request_from(to_json(request)).credential);
