@@ -1,10 +1,12 @@
 #include "orchestrator/jobs/service.h"
 
+#include <thread>
 #include <utility>
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/jobs/listeners.h"
 #include "orchestrator/jobs/new_run.h"
+#include "orchestrator/jobs/reviews.h"
 #include "orchestrator/jobs/runner.h"
 #include "orchestrator/jobs/validate.h"
 
@@ -39,7 +41,15 @@ class StoredProgress final : public RunProgress {
 
 class JobService final : public Service {
  public:
-  explicit JobService(ServiceParts parts) : parts_(std::move(parts)) {
+  explicit JobService(ServiceParts parts)
+      : parts_(std::move(parts)),
+        reviews_({.store = parts_.store,
+                  .git = parts_.git,
+                  .clock = parts_.clock,
+                  .log = parts_.log,
+                  .check_open = [this] { check_open(); },
+                  .run_added = [this] { queue_->wake(); }}) {
+    if (parts_.queue.concurrency > 0) complete_applies();
     parts_.store.on_event([this](const JobId& job, const TraceEvent& event) { listeners_.tell(job, event); });
     for (const auto& run : parts_.store.end_interrupted())
       parts_.log.warn("a run of a dead process was ended",
@@ -49,6 +59,8 @@ class JobService final : public Service {
   }
   ~JobService() override {
     queue_.reset();
+    completing_.request_stop();
+    if (completing_.joinable()) completing_.join();
     parts_.store.on_event({});
   }
 
@@ -124,6 +136,7 @@ class JobService final : public Service {
   }
 
   std::shared_ptr<void> subscribe(Listener listener) override { return listeners_.add(std::move(listener)); }
+  ReviewControl& reviews() override { return reviews_; }
   void drain(const Stop& stop) override { queue_->drain(stop); }
   bool draining() override { return queue_->draining(); }
   std::size_t live_runs() override { return queue_->live(); }
@@ -149,6 +162,14 @@ class JobService final : public Service {
     return execute_run(job, run, earlier_of(job, run), tools, trace, progress, live.stop);
   }
 
+  /// Beside the start: a push among them may take its time. What this process begins itself is not among them.
+  void complete_applies() {
+    auto pending = parts_.store.pending_applies();
+    if (pending.empty()) return;
+    completing_ =
+        std::jthread([this, pending = std::move(pending)](const std::stop_token& token) { reviews_.complete(pending, Stop(token)); });
+  }
+
   EarlierRun earlier_of(const Job& job, const Run& run) {
     EarlierRun earlier;
     if (run.from_run == 0) return earlier;
@@ -161,7 +182,9 @@ class JobService final : public Service {
   }
 
   const ServiceParts parts_;
-  Listeners listeners_;
+  Listeners<const JobId&, const TraceEvent&> listeners_;
+  Reviews reviews_;
+  std::jthread completing_;
   std::unique_ptr<Queue> queue_;  // last: its workers use all of the above
 };
 

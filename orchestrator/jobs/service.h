@@ -9,6 +9,7 @@
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/log.h"
 #include "orchestrator/domain/job_control.h"
+#include "orchestrator/domain/review_control.h"
 #include "orchestrator/git/repository_cache.h"
 #include "orchestrator/jobs/queue.h"
 #include "orchestrator/jobs/run_trace.h"
@@ -34,6 +35,8 @@ struct ServiceParts {
 /// Jobs as the doors see them, and the only writer of job states. Ends what a dead process left (`interrupted`) before it starts.
 class Service : public JobControl {
  public:
+  /// Lives as long as this.
+  virtual ReviewControl& reviews() = 0;
   /// Claims nothing more and refuses new jobs and runs with unavailable; waits for live runs until `stop` ends the wait, then interrupts
   /// them.
   virtual void drain(const Stop& stop) = 0;

@@ -4,11 +4,13 @@
 
 #include <thread>
 
+#include "orchestrator/domain/trace.h"
+
 namespace forge::jobs {
 namespace {
 
 TEST(Listeners, EachHearsEveryEventUntilItsHandleDies) {
-  Listeners listeners;
+  Listeners<const JobId&, const TraceEvent&> listeners;
   int first = 0;
   int second = 0;
   auto a = listeners.add([&](const JobId&, const TraceEvent&) { ++first; });
@@ -23,14 +25,14 @@ TEST(Listeners, EachHearsEveryEventUntilItsHandleDies) {
 TEST(Listeners, AHandleMayOutliveThem) {
   std::shared_ptr<void> handle;
   {
-    Listeners listeners;
+    Listeners<const JobId&, const TraceEvent&> listeners;
     handle = listeners.add([](const JobId&, const TraceEvent&) {});
   }
   handle.reset();
 }
 
 TEST(Listeners, AfterTheHandleDiedNoCallIsUnderWay) {
-  Listeners listeners;
+  Listeners<const JobId&, const TraceEvent&> listeners;
   bool alive = true;
   bool called_dead = false;
   auto handle = listeners.add([&](const JobId&, const TraceEvent&) { called_dead = called_dead || !alive; });

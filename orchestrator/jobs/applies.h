@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "orchestrator/base/clock.h"
+#include "orchestrator/base/error.h"
+#include "orchestrator/base/log.h"
+#include "orchestrator/base/stop.h"
+#include "orchestrator/domain/principal.h"
+#include "orchestrator/domain/review_control.h"
+#include "orchestrator/jobs/review_source.h"
+
+namespace forge::jobs {
+
+/// Turns accepted hunks into a commit. What is going to be done is stored first, so that a process that dies in between leaves a plan that
+/// the next one completes to the same commit. Thread-safe.
+class Applies {
+ public:
+  Applies(store::Store& store, git::RepositoryCache& git, const Clock& clock, Log& log)
+      : store_(store), git_(git), clock_(clock), log_(log) {}
+
+  /// ReviewControl::apply. A key that was used before gives what it gave then; busy while that is still under way.
+  AppliedReview apply(const Principal& who, const ReviewedRun& reviewed, const store::ReviewRow& review, const ApplyRequest& request,
+                      const Stop& stop);
+  /// Completes what a dead process left. One that fails is logged and given up: false.
+  bool complete_pending(const store::ApplyRow& row, const Stop& stop);
+
+ private:
+  AppliedReview complete(const store::ApplyRow& row, const Stop& stop);
+  void give_up(const store::ApplyRow& row, const Error& why);
+
+  store::Store& store_;
+  git::RepositoryCache& git_;
+  const Clock& clock_;
+  Log& log_;
+};
+
+}  // namespace forge::jobs
