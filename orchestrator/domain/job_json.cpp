@@ -3,19 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/domain/json_values.h"
 
 namespace forge {
 namespace {
 
 using nlohmann::json;
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-json time_or_null(std::int64_t ms) { return ms == 0 ? json(nullptr) : json(ms); }
-json number_or_null(const std::optional<std::int64_t>& number) { return number ? json(*number) : json(nullptr); }
-
-json diff_stat_json(const DiffStat& stat) {
-  return {{"files", stat.files}, {"insertions", stat.insertions}, {"deletions", stat.deletions}};
-}
 
 json verify_json(const std::vector<VerifyResult>& results) {
   json list = json::array();
@@ -43,6 +36,8 @@ json to_json(const Usage& usage) {
   return {{"input", usage.input}, {"output", usage.output}, {"cache_read", usage.cache_read}, {"cache_write", usage.cache_write}};
 }
 
+json to_json(const DiffStat& stat) { return {{"files", stat.files}, {"insertions", stat.insertions}, {"deletions", stat.deletions}}; }
+
 json to_json(const Run& run) {
   return {{"id", run.id.str()},
           {"job", run.job.str()},
@@ -59,7 +54,7 @@ json to_json(const Run& run) {
           {"head_commit", text_or_null(run.head_commit)},
           {"pushed", run.pushed},
           {"summary", run.summary},
-          {"diff_stat", diff_stat_json(run.diff_stat)},
+          {"diff_stat", to_json(run.diff_stat)},
           {"diff_blob", text_or_null(run.diff_blob)},
           {"usage", to_json(run.usage)},
           {"cost_nano_usd", number_or_null(run.cost_nano_usd)},
@@ -140,7 +135,7 @@ json run_report(const Job& job, const Run& run) {
           {"base", text_or_null(run.base_commit)},
           {"commit", text_or_null(run.head_commit)},
           {"pushed", run.pushed},
-          {"diff_stat", diff_stat_json(run.diff_stat)},
+          {"diff_stat", to_json(run.diff_stat)},
           {"usage", to_json(run.usage)},
           {"cost_nano_usd", number_or_null(run.cost_nano_usd)},
           {"duration_ms", duration_ms(run)},

@@ -36,6 +36,7 @@ void check_job_spec(const JobSpec& spec);
 nlohmann::json to_json(const JobRequest& request, const JobSpec& unsaid);
 
 nlohmann::json to_json(const Usage& usage);
+nlohmann::json to_json(const DiffStat& stat);
 nlohmann::json to_json(const Run& run);
 /// The spec's fields beside the job's own, and `last_run`: a Run or null.
 nlohmann::json to_json(const Job& job);

@@ -1,47 +1,23 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/domain/job_json.h"
+#include "orchestrator/domain/json_values.h"
 
 namespace forge {
 namespace {
 
 using nlohmann::json;
 
-/// One answer of a server: shape errors are the server's fault, not the user's, so they are `corrupt`.
+/// One answer of a server.
 template <typename Read>
 auto reading(const char* what, Read&& read) {
   try {
     return std::forward<Read>(read)();
   } catch (const json::exception& e) {
-    throw Error(ErrorCode::corrupt, std::string("the server's ") + what + " is not understood: " + e.what());
+    throw not_understood(what, e);
   }
-}
-
-std::string text_or_empty(const json& object, const char* key) {
-  const json& value = object.at(key);
-  return value.is_null() ? std::string() : value.get<std::string>();
-}
-
-std::int64_t time_or_zero(const json& object, const char* key) {
-  const json& value = object.at(key);
-  return value.is_null() ? 0 : value.get<std::int64_t>();
-}
-
-std::optional<std::int64_t> number_or_nothing(const json& object, const char* key) {
-  const json& value = object.at(key);
-  return value.is_null() ? std::nullopt : std::optional(value.get<std::int64_t>());
-}
-
-/// A name of an enum; one that this version does not know is corrupt, and said so.
-template <typename Parse>
-auto named(const json& object, const char* key, Parse&& parse) {
-  const auto text = object.at(key).get<std::string>();
-  const auto value = parse(text);
-  if (!value) throw Error(ErrorCode::corrupt, std::string("the server's ") + key + " '" + text + "' is unknown here");
-  return *value;
 }
 
 DiffStat read_diff_stat(const json& value) {

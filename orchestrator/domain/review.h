@@ -129,6 +129,7 @@ struct AppliedReview {
 inline constexpr std::size_t kReasonBytes = 4 << 10;
 inline constexpr std::size_t kCommentBytes = 64 << 10;  ///< body, quote and suggestion, each
 inline constexpr std::size_t kReviewSummaryBytes = 64 << 10;
+inline constexpr std::size_t kCommitMessageBytes = 64 << 10;
 inline constexpr std::size_t kCommentsPerReview = 2000;
 inline constexpr std::size_t kMarksPerEdit = 20'000;
 
