@@ -18,6 +18,8 @@ class Api final : public httpd::Site {
       : services_(std::move(parts), std::move(options)), doorman_(services_.parts.access, services_.hosts) {
     add_job_routes(router_, services_);
     add_run_routes(router_, services_);
+    add_review_routes(router_, services_);
+    add_file_routes(router_, services_);
     add_event_routes(router_, services_);
     add_session_routes(router_, services_);
     add_token_routes(router_, services_);

@@ -11,6 +11,7 @@
 #include "orchestrator/domain/access.h"
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/limits.h"
+#include "orchestrator/domain/review_control.h"
 #include "orchestrator/httpd/event_hub.h"
 #include "orchestrator/httpd/site.h"
 #include "orchestrator/metrics/metrics.h"
@@ -29,6 +30,7 @@ struct TemplateEntry {
 
 struct ApiParts {
   JobControl& jobs;
+  ReviewControl& reviews;
   AccessControl& access;
   httpd::EventHub& hub;
   metrics::Registry& metrics;
@@ -48,8 +50,8 @@ struct ApiOptions {
   std::string version;
 };
 
-/// What a server serves. Listens to `parts.jobs` as long as it lives; must outlive the server, whose stop ends the streams.
-/// Throws bad_input for a malformed public URL or proxy.
+/// What a server serves. Listens to `parts.jobs` and `parts.reviews` as long as it lives; must outlive the server, whose stop ends the
+/// streams. Throws bad_input for a malformed public URL or proxy.
 std::unique_ptr<httpd::Site> make_api(ApiParts parts, ApiOptions options);
 
 }  // namespace forge::http

@@ -5,6 +5,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/http/auth.h"
+#include "orchestrator/httpd/static_file.h"
 
 namespace forge::http {
 
@@ -21,6 +22,17 @@ nlohmann::json optional_json_body(const httpd::Request& request) {
 }
 
 httpd::Response json_answer(const nlohmann::json& value, int status) { return httpd::json_response(status, dump_json(value)); }
+
+httpd::Response stranger_answer(const httpd::Request& request, const std::string& etag, Lifetime lifetime,
+                                const std::function<httpd::Response()>& make) {
+  httpd::Response unchanged;
+  unchanged.status = 304;
+  httpd::Response response = has_etag(request, etag) ? std::move(unchanged) : make();
+  return std::move(response)
+      .with("ETag", etag)
+      .with("Cache-Control", lifetime == Lifetime::immutable ? "private, max-age=31536000, immutable" : "private, no-cache")
+      .with("Content-Security-Policy", "sandbox; default-src 'none'");
+}
 
 httpd::Response whole_list(nlohmann::json items) { return json_answer({{"items", std::move(items)}, {"next_cursor", nullptr}}); }
 

@@ -47,4 +47,11 @@ std::string Idempotency::once(const std::string& key, const std::string& fingerp
   }
 }
 
+std::optional<std::string> idempotency_key(const httpd::Request& request) {
+  const auto key = request.header("idempotency-key");
+  if (!key) return {};
+  if (key->empty() || key->size() > Idempotency::kKeyBytes) throw bad_input("", "the Idempotency-Key is not 1 to 200 bytes long");
+  return std::string(*key);
+}
+
 }  // namespace forge::http

@@ -10,6 +10,7 @@
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/stop.h"
+#include "orchestrator/httpd/message.h"
 
 namespace forge::http {
 
@@ -42,5 +43,8 @@ class Idempotency {
   const Clock& clock_;
   Guarded<State> state_;
 };
+
+/// The Idempotency-Key of the request; nothing when it has none. Throws bad_input for one that is empty or longer than kKeyBytes.
+std::optional<std::string> idempotency_key(const httpd::Request& request);
 
 }  // namespace forge::http

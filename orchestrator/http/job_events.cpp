@@ -92,17 +92,26 @@ httpd::EventSource::Batch RecentEvents::after(std::int64_t seq) {
   return batch;
 }
 
-JobEvents::JobEvents(JobControl& jobs, httpd::EventHub& hub, const Clock& clock)
+JobEvents::JobEvents(JobControl& jobs, ReviewControl& reviews, httpd::EventHub& hub, const Clock& clock)
     : jobs_(jobs),
       hub_(hub),
       recent_(std::make_shared<RecentEvents>(clock.now_ms())),
-      subscription_(jobs.subscribe([this](const JobId& job, const TraceEvent& event) { happened(job, event); })) {}
+      subscription_(jobs.subscribe([this](const JobId& job, const TraceEvent& event) { happened(job, event); })),
+      review_subscription_(reviews.subscribe(
+          [this](const JobId& job, int run, std::int64_t revision, ReviewStatus status) { reviewed(job, run, revision, status); })) {}
 
 // Called on the store's writer thread: two strings are made and handed on, and no client can make it wait.
 void JobEvents::happened(const JobId& job, const TraceEvent& event) {
   const std::string envelope = envelope_json(event);
   hub_.publish(topic_of(job, event.run), {.seq = event.seq, .name = {}, .data = envelope, .last = event.type == TraceType::terminal});
   hub_.publish(kAll, recent_->add(R"({"job":")" + job.str() + "\"," + envelope.substr(1)));
+}
+
+// Called on the thread of the request that changed it. Two threads may number their events in one order and publish them in the other; the
+// hub then reads both from the window.
+void JobEvents::reviewed(const JobId& job, int run, std::int64_t revision, ReviewStatus status) {
+  const nlohmann::json event{{"job", job.str()}, {"type", "review"}, {"run", run}, {"revision", revision}, {"status", name_of(status)}};
+  hub_.publish(kAll, recent_->add(dump_json(event)));
 }
 
 httpd::EventStream JobEvents::of_run(const JobId& job, int run, std::int64_t after) {

@@ -9,6 +9,7 @@
 #include "orchestrator/base/clock.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/domain/job_control.h"
+#include "orchestrator/domain/review_control.h"
 #include "orchestrator/httpd/event_hub.h"
 
 namespace forge::http {
@@ -37,10 +38,10 @@ class RecentEvents {
   Guarded<Window> window_;
 };
 
-/// Carries stored trace events from the engine to the event hub, and opens streams.
+/// Carries stored trace events, and word of changed reviews, from the engine to the event hub, and opens streams.
 class JobEvents {
  public:
-  JobEvents(JobControl& jobs, httpd::EventHub& hub, const Clock& clock);
+  JobEvents(JobControl& jobs, ReviewControl& reviews, httpd::EventHub& hub, const Clock& clock);
   JobEvents(const JobEvents&) = delete;
   JobEvents& operator=(const JobEvents&) = delete;
 
@@ -52,11 +53,15 @@ class JobEvents {
  private:
   /// One stored event: to the stream of its run, and to the stream of everything.
   void happened(const JobId& job, const TraceEvent& event);
+  /// To the stream of everything: what a reader of the review must fetch anew.
+  void reviewed(const JobId& job, int run, std::int64_t revision, ReviewStatus status);
 
   JobControl& jobs_;
   httpd::EventHub& hub_;
   std::shared_ptr<RecentEvents> recent_;  // shared with the streams' sources, which the hub owns
-  std::shared_ptr<void> subscription_;    // last: ends before what it uses
+  // Last: they end before what they use.
+  std::shared_ptr<void> subscription_;
+  std::shared_ptr<void> review_subscription_;
 };
 
 }  // namespace forge::http

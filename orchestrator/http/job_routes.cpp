@@ -17,9 +17,6 @@ using httpd::Request;
 using httpd::Response;
 using nlohmann::json;
 
-// A note becomes part of a prompt; what is longer belongs into the repository.
-constexpr std::int64_t kMostRuns = 999'999;  // run_number() reads so many digits
-
 // The spec is complete from here on: what the body leaves open is filled in from the configuration, and the job keeps it that way.
 Response create_job(Services& services, const Request& request, const Stop& stop) {
   const Principal& who = *request.principal;
@@ -29,11 +26,9 @@ Response create_job(Services& services, const Request& request, const Stop& stop
     check_remote_spec(wanted.spec, path, services.options.defaults, services.options.allow_local);
   }
   const auto create = [&] { return services.parts.jobs.create(who, wanted.spec, wanted.start).id.str(); };
-  const auto key = request.header("idempotency-key");
-  if (key && (key->empty() || key->size() > Idempotency::kKeyBytes)) throw bad_input("", "the Idempotency-Key is not 1 to 200 bytes long");
+  const auto key = idempotency_key(request);
   // The key is the principal's own: two of them may choose the same. The body is compared, so that a key is not reused by mistake.
-  const std::string id =
-      key ? services.idempotency.once(who.name + '\n' + std::string(*key), crypto::sha256_hex(request.body), create, stop) : create();
+  const std::string id = key ? services.idempotency.once(who.name + '\n' + *key, crypto::sha256_hex(request.body), create, stop) : create();
   return json_answer(to_json(services.parts.jobs.get(id)), 201).with("Location", "/api/v1/jobs/" + id);
 }
 
@@ -44,6 +39,10 @@ Response list_jobs(JobControl& jobs, const Request& request) {
     if (!filter.state)
       throw bad_input("state", "is not a state of a job",
                       "created, queued, leased, preparing, running, finalizing, succeeded, no_changes, failed or cancelled");
+  }
+  if (const auto review = request.query_value("review")) {
+    filter.review = parse_review_status(*review);
+    if (!filter.review) throw bad_input("review", "is not a status of a review", "none, waiting, changes_requested, applied or dismissed");
   }
   filter.repository = request.query_value("repository").value_or("");
   filter.cursor = request.query_value("cursor").value_or("");
@@ -89,7 +88,7 @@ void add_job_routes(httpd::Router& router, Services& services) {
               .pattern = "/api/v1/jobs",
               .access = Access::at_least(Role::viewer),
               .handler = [&jobs](const Request& request, const Stop&) { return list_jobs(jobs, request); },
-              .query = {"state", "repository", "limit", "cursor"}});
+              .query = {"state", "review", "repository", "limit", "cursor"}});
   router.add({.method = Method::get,
               .pattern = "/api/v1/jobs/{id}",
               .access = Access::at_least(Role::viewer),

@@ -20,7 +20,7 @@ struct Services {
         hosts(options.public_url),
         proxies(options.trusted_proxies),
         idempotency(parts.clock),
-        events(parts.jobs, parts.hub, parts.clock) {}
+        events(parts.jobs, parts.reviews, parts.hub, parts.clock) {}
 
   ApiParts parts;
   ApiOptions options;
@@ -33,11 +33,15 @@ struct Services {
 // One line per file: what there is under /api/v1 can be read off here.
 void add_job_routes(httpd::Router& router, Services& services);
 void add_run_routes(httpd::Router& router, Services& services);
+void add_review_routes(httpd::Router& router, Services& services);
+void add_file_routes(httpd::Router& router, Services& services);
 void add_event_routes(httpd::Router& router, Services& services);
 void add_session_routes(httpd::Router& router, Services& services);
 void add_token_routes(httpd::Router& router, Services& services);
 void add_service_routes(httpd::Router& router, Services& services);
 
+/// Runs of a job are numbered up to this: six digits.
+inline constexpr std::int64_t kMostRuns = 999'999;
 /// Number of the run that the path names; 0 = the latest, when it names none. Throws bad_input.
 int run_number(const httpd::Request& request);
 

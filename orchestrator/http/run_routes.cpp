@@ -5,7 +5,6 @@
 #include "orchestrator/domain/job_json.h"
 #include "orchestrator/http/body.h"
 #include "orchestrator/http/routes.h"
-#include "orchestrator/httpd/static_file.h"
 
 namespace forge::http {
 namespace {
@@ -47,22 +46,48 @@ bool wants_plain_diff(const Request& request) {
   return false;
 }
 
-// The run is looked up once, and its diff by its number: a new run that begins in between must not mix two runs in one answer.
-Response show_diff(JobControl& jobs, const Request& request) {
-  const Run run = jobs.run(request.param("id"), run_number(request));
-  std::string text = jobs.diff(run.job.str(), run.number);
-  if (wants_plain_diff(request)) return httpd::text_response(200, "text/x-diff; charset=utf-8", std::move(text)).with("Vary", "Accept");
-  // JSON is UTF-8 and a repository need not be. What was replaced is counted, so that nobody applies the text by mistake.
-  const CleanText clean = text.size() <= kInlineDiffBytes ? to_utf8(text) : CleanText{};
+/// A diff with its figures: `text` is changed from one to the other of two commits. JSON is UTF-8 and a repository need not be. What was
+/// replaced is counted, so that nobody applies the text by mistake.
+json diff_json(const Run& run, const DiffStat& stat, const std::string& base_commit, const std::string& text) {
+  const bool fits = text.size() <= kInlineDiffBytes;
+  const CleanText clean = fits ? to_utf8(text) : CleanText{};
   json answer = {{"job", run.job.str()},
                  {"run", run.number},
-                 {"stat", to_json(run).at("diff_stat")},
-                 {"base_commit", to_json(run).at("base_commit")},
+                 {"stat", to_json(stat)},
+                 {"base_commit", base_commit.empty() ? json(nullptr) : json(base_commit)},
                  {"head_commit", to_json(run).at("head_commit")},
                  {"bytes", text.size()},
                  {"replaced", clean.replaced},
-                 {"text", text.size() <= kInlineDiffBytes ? json(clean.text) : json(nullptr)}};
-  return json_answer(answer).with("Vary", "Accept");
+                 {"text", fits ? json(clean.text) : json(nullptr)}};
+  return answer;
+}
+
+Response plain_diff(std::string text) { return httpd::text_response(200, "text/x-diff; charset=utf-8", std::move(text)); }
+
+// Runs are looked up once, and their diff by number: a new run that begins in between must not mix two runs in one answer.
+Response show_run_diff(JobControl& jobs, const Run& run, const Request& request) {
+  std::string text = jobs.diff(run.job.str(), run.number);
+  if (wants_plain_diff(request)) return plain_diff(std::move(text));
+  return json_answer(diff_json(run, run.diff_stat, run.base_commit, text));
+}
+
+Response show_interdiff(Services& services, const Run& run, int since_run, const Request& request, const Stop& stop) {
+  Interdiff diff = services.parts.reviews.interdiff(run.job.str(), run.number, since_run, stop);
+  if (wants_plain_diff(request)) return plain_diff(std::move(diff.text));
+  const Run since = services.parts.jobs.run(run.job.str(), since_run);
+  json answer = diff_json(run, diff.stat, since.head_commit, diff.text);
+  answer["since_run"] = diff.since_run;
+  answer["changed_hunks"] = diff.changed_hunks;
+  answer["gone_hunks"] = diff.gone_hunks;
+  return json_answer(answer);
+}
+
+Response show_diff(Services& services, const Request& request, const Stop& stop) {
+  const auto since_run = request.query_integer("since_run", 1, kMostRuns);
+  const Run run = services.parts.jobs.run(request.param("id"), run_number(request));
+  Response response = since_run ? show_interdiff(services, run, static_cast<int>(*since_run), request, stop)
+                                : show_run_diff(services.parts.jobs, run, request);
+  return std::move(response).with("Vary", "Accept");
 }
 
 Response show_cost(JobControl& jobs, const Request& request) {
@@ -72,22 +97,18 @@ Response show_cost(JobControl& jobs, const Request& request) {
 Response show_blob(JobControl& jobs, const Request& request) {
   const std::string& blob = request.param("blob");
   std::string data = jobs.blob(request.param("id"), run_number(request), blob);
-  // Its name is its content: a copy never gets old. What is in it came out of a sandbox and must not run in a browser.
-  const std::string etag = '"' + blob + '"';
-  const char* const type = is_utf8(data) ? "text/plain; charset=utf-8" : "application/octet-stream";
-  Response response = has_etag(request, etag) ? Response{.status = 304, .headers = {}, .body = {}, .writer = {}, .events = {}}
-                                              : httpd::text_response(200, type, std::move(data));
-  return std::move(response)
-      .with("ETag", etag)
-      .with("Cache-Control", "private, max-age=31536000, immutable")
-      .with("Content-Security-Policy", "sandbox; default-src 'none'");
+  // Its name is its content: a copy never gets old.
+  return stranger_answer(request, '"' + blob + '"', Lifetime::immutable, [&] {
+    const char* const type = is_utf8(data) ? "text/plain; charset=utf-8" : "application/octet-stream";
+    return httpd::text_response(200, type, std::move(data));
+  });
 }
 
 Response show_run(JobControl& jobs, const Request& request) {
   return json_answer(to_json(jobs.run(request.param("id"), run_number(request))));
 }
 
-/// All routes here read, take the job's id and perhaps a run's number, and answer at once.
+/// Most routes here read, take the job's id and perhaps a run's number, and answer at once.
 using Show = Response (*)(JobControl&, const Request&);
 
 }  // namespace
@@ -115,7 +136,11 @@ void add_run_routes(httpd::Router& router, Services& services) {
   // The short forms mean the latest run.
   for (const std::string run : {"/api/v1/jobs/{id}", "/api/v1/jobs/{id}/runs/{n}"}) {
     add(run + "/trace", show_trace, {"after", "cursor", "limit"});
-    add(run + "/diff", show_diff);
+    router.add({.method = Method::get,
+                .pattern = run + "/diff",
+                .access = Access::at_least(Role::viewer),
+                .handler = [&services](const Request& request, const Stop& stop) { return show_diff(services, request, stop); },
+                .query = {"since_run"}});
     add(run + "/cost", show_cost);
     add(run + "/blobs/{blob}", show_blob);
   }

@@ -18,6 +18,7 @@
 #include "tests/bench/memory.h"
 #include "tests/support/fake_access.h"
 #include "tests/support/fake_job_control.h"
+#include "tests/support/fake_review_control.h"
 #include "tests/support/raw_http.h"
 
 namespace forge::bench {
@@ -52,12 +53,20 @@ struct Latency {
 struct Door {
   std::unique_ptr<Log> log = make_null_log();
   test::FakeJobControl jobs;
+  test::FakeReviewControl reviews;
   test::FakeAccess access;
   metrics::Registry metrics;
   SystemClock clock;
   httpd::EventHub hub{{}, *log};
-  std::unique_ptr<httpd::Site> api = http::make_api(
-      {.jobs = jobs, .access = access, .hub = hub, .metrics = metrics, .clock = clock, .log = *log, .check_ready = [] {}}, {});
+  std::unique_ptr<httpd::Site> api = http::make_api({.jobs = jobs,
+                                                     .reviews = reviews,
+                                                     .access = access,
+                                                     .hub = hub,
+                                                     .metrics = metrics,
+                                                     .clock = clock,
+                                                     .log = *log,
+                                                     .check_ready = [] {}},
+                                                    {});
   httpd::Server server{{}, *api, hub, *log};
   int port = listen();
   std::string id = jobs.create({.name = "bench"}, {.repository = "/srv/repo", .task = "Wait."}, true).id.str();

@@ -42,6 +42,7 @@ class FakeJobControl final : public JobControl {
     for (auto entry = state->jobs.rbegin(); entry != state->jobs.rend(); ++entry) {
       const Job job = snapshot(*entry);
       if (filter.state && job.state != *filter.state) continue;
+      if (filter.review && (job.last_run ? job.last_run->review : ReviewStatus::none) != *filter.review) continue;
       if (!filter.repository.empty() && job.spec.repository != filter.repository) continue;
       if (!filter.cursor.empty() && job.id.str() >= filter.cursor) continue;
       if (page.items.size() == static_cast<std::size_t>(filter.limit)) {

@@ -10,6 +10,7 @@
 #include "tests/support/fake_access.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_job_control.h"
+#include "tests/support/fake_review_control.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_dir.h"
 
@@ -30,6 +31,7 @@ struct ApiServer {
   explicit ApiServer(ApiOptions options = test_options(), httpd::HubOptions hub_options = {})
       : hub(hub_options, *log),
         api(make_api({.jobs = jobs,
+                      .reviews = reviews,
                       .access = access,
                       .hub = hub,
                       .metrics = metrics,
@@ -78,6 +80,7 @@ struct ApiServer {
   test::TempDir directory;
   std::unique_ptr<Log> log = make_null_log();
   test::FakeJobControl jobs;
+  test::FakeReviewControl reviews;
   test::FakeAccess access;
   test::FakeClock clock;
   metrics::Registry metrics;

@@ -5,6 +5,7 @@
 
 #include "orchestrator/base/text.h"
 #include "orchestrator/http/job_events.h"
+#include "tests/support/sample_review.h"
 #include "tests/unit/http/api_server.h"
 
 namespace forge::http {
@@ -168,6 +169,49 @@ TEST(EventRoutes, OneStreamCarriesAllJobs) {
   EXPECT_EQ(two.id, one.id + 1);
   Stream resumed = server.open("/api/v1/events", "Last-Event-ID: " + std::to_string(one.id) + "\r\n");
   EXPECT_EQ(resumed.next().id, two.id);
+}
+
+TEST(EventRoutes, TheStreamOfAllJobsTellsOfReviews) {
+  Streaming server;
+  const std::string id = server.make_job();
+  server.jobs.end(id, Reason::completed);
+  server.reviews.put(test::sample_review(JobId(id), 1));
+  Stream all = server.open("/api/v1/events");
+  server.await_streams(1);
+  const std::string path = "/api/v1/jobs/" + id + "/review";
+  EXPECT_EQ(server.send("PATCH", path, R"({"viewed": [{"path": "tool.sh", "viewed": true}]})").status, 200) << "nobody else's business";
+  EXPECT_EQ(server.send("PATCH", path, R"({"summary": "No."})", "If-Match: 3\r\n").status, 200);
+  EXPECT_EQ(server.send("POST", path + "/dismiss", R"({"revision": 4})").status, 200);
+  const Seen edited = all.next();
+  EXPECT_EQ(edited.name, "");
+  EXPECT_EQ(edited.data, (json{{"job", id}, {"type", "review"}, {"run", 1}, {"revision", 4}, {"status", "waiting"}}));
+  const Seen dismissed = all.next();
+  EXPECT_EQ(dismissed.id, edited.id + 1);
+  EXPECT_EQ(dismissed.data.at("status"), "dismissed");
+  Stream resumed = server.open("/api/v1/events", "Last-Event-ID: " + std::to_string(edited.id) + "\r\n");
+  EXPECT_EQ(resumed.next().data, dismissed.data);
+}
+
+TEST(EventRoutes, ReviewsOfManyThreadsMissNothing) {
+  Streaming server;
+  const std::string id = server.make_job();
+  server.reviews.put(test::sample_review(JobId(id), 1));
+  Stream all = server.open("/api/v1/events");
+  server.await_streams(1);
+  constexpr int kEach = 200;
+  const auto comment = [&] {
+    for (int i = 0; i < kEach; ++i)
+      server.reviews.add_comment({.name = "ada"}, id, 1, {.path = "tool.sh", .quote = {}, .body = "b", .suggestion = {}}, Stop());
+  };
+  const auto talk = [&] {
+    for (int i = 0; i < kEach; ++i) server.say(id, i);
+  };
+  {
+    const std::jthread first(comment);
+    const std::jthread second(talk);
+  }
+  std::int64_t last = all.next().id;
+  for (int i = 1; i < 2 * kEach; ++i) ASSERT_EQ(all.next().id, ++last);
 }
 
 TEST(EventRoutes, AStreamOfAllJobsSaysWhenEventsAreLost) {

@@ -118,6 +118,17 @@ TEST(JobRoutes, ListFilters) {
   EXPECT_EQ(body_of(server.get("/api/v1/jobs?state=failed")).at("items").size(), 0U);
 }
 
+TEST(JobRoutes, ListFiltersByTheStatusOfTheReview) {
+  ApiServer server;
+  server.make_job("/a");
+  const std::string waiting = server.make_job("/b");
+  server.jobs.edit(waiting, [](auto& run) { run.run.review = ReviewStatus::waiting; });
+  const json items = body_of(server.get("/api/v1/jobs?review=waiting")).at("items");
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items.at(0).at("id"), waiting);
+  EXPECT_EQ(items.at(0).at("review"), "waiting");
+}
+
 TEST(JobRoutes, ListRefusesWhatItDoesNotUnderstand) {
   ApiServer server;
   const auto refused = [&](const std::string& query) {
@@ -126,6 +137,7 @@ TEST(JobRoutes, ListRefusesWhatItDoesNotUnderstand) {
     return field_of(response);
   };
   EXPECT_EQ(refused("state=dancing"), "state");
+  EXPECT_EQ(refused("review=open"), "review");
   EXPECT_EQ(refused("limit=0"), "limit");
   EXPECT_EQ(refused("limit=201"), "limit");
   EXPECT_EQ(refused("limit=many"), "limit");

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "orchestrator/base/text.h"
+#include "orchestrator/domain/review_json.h"
 #include "orchestrator/http/public_error.h"
+#include "tests/support/sample_review.h"
 #include "tests/unit/http/api_server.h"
 
 namespace forge::http {
@@ -119,6 +121,11 @@ TEST(OpenApi, KnowsTheNamesOfTheCode) {
   const json& schemas = document(server).at("components").at("schemas");
   EXPECT_EQ(schemas.at("State").at("enum"), names_up_to(JobState::cancelled));
   EXPECT_EQ(schemas.at("Reason").at("enum"), names_up_to(Reason::interrupted));
+  EXPECT_EQ(schemas.at("ReviewStatus").at("enum"), names_up_to(ReviewStatus::dismissed));
+  EXPECT_EQ(schemas.at("HunkVerdict").at("enum"), names_up_to(HunkVerdict::reject));
+  EXPECT_EQ(schemas.at("ReviewHunk").at("properties").at("kind").at("enum"), names_up_to(HunkKind::file));
+  EXPECT_EQ(schemas.at("ReviewFile").at("properties").at("change").at("enum"), names_up_to(FileChange::retyped));
+  EXPECT_EQ(schemas.at("ReviewComment").at("properties").at("side").at("enum"), names_up_to(DiffSide::head));
   EXPECT_EQ(schemas.at("Role").at("enum"), names_up_to(Role::viewer));
   EXPECT_EQ(schemas.at("TraceEvent").at("properties").at("type").at("enum"), names_up_to(TraceType::terminal));
   EXPECT_EQ(schemas.at("Error").at("properties").at("error").at("properties").at("code").at("enum"), names_up_to(ErrorCode::internal));
@@ -172,6 +179,55 @@ TEST(OpenApi, AnswersAreAsDescribed) {
   check("/api/v1/tokens", "TokenList");
   expect_conforms(schemas, json::parse(server.get("/api/v1/jobs/zzzzzz").body), schemas.at("Error"), "error");
   expect_conforms(schemas, json::parse(server.send("POST", "/api/v1/sign-in-links", "").body), schemas.at("SignInLink"), "link");
+}
+
+TEST(OpenApi, DescribesWhatReviewsAnswer) {
+  ApiServer server;
+  const std::string id = server.make_job();
+  server.jobs.end(id, Reason::completed);
+  server.reviews.put(test::sample_review(JobId(id), 1));
+  const json& schemas = document(server).at("components").at("schemas");
+  const std::string path = "/api/v1/jobs/" + id + "/review";
+  const auto check = [&](const test::RawResponse& response, const std::string& schema) {
+    ASSERT_EQ(response.status / 100, 2) << response.body;
+    expect_conforms(schemas, json::parse(response.body), schemas.at(schema), schema);
+  };
+  check(server.get("/api/v1/jobs/" + id + "/diff?since_run=1"), "Diff");
+  check(server.send("POST", path + "/comments", R"({"path": "tool.sh", "start_line": 1, "body": "b"})"), "ReviewComment");
+  check(server.send("POST", path + "/apply", R"({"revision": 4, "confirm_undecided": true})"), "AppliedReview");
+  check(server.get(path), "Review");
+  check(server.send("POST", path + "/send-back", R"({"revision": 5})"), "SentBack");
+}
+
+/// What a request may hold is what the code takes: a body with every field of the schema is understood.
+TEST(OpenApi, DescribesWhatReviewsTake) {
+  ApiServer server;
+  const json& schemas = document(server).at("components").at("schemas");
+  const auto expect_fields = [&](const char* schema, const json& body) {
+    Names named;
+    for (const auto& [key, value] : schemas.at(schema).at("properties").items()) named.insert(key);
+    Names given;
+    for (const auto& [key, value] : body.items()) given.insert(key);
+    EXPECT_EQ(given, named) << schema;
+  };
+  json edit = json::parse(R"({"summary": "s", "verdicts": [{"hunk_id": "a", "verdict": null, "reason": "r"}], "send_drafts": true,
+                              "suggestions": [{"comment": "c", "accepted": true}], "viewed": [{"path": "x", "viewed": true}]})");
+  review_edit_from_json(edit);
+  expect_fields("ReviewEdit", edit);
+  json comment = json::parse(R"({"path": "x", "side": "head", "start_line": 1, "end_line": 2, "quote": "q", "body": "b", "suggestion": "s",
+                                 "draft": true})");
+  new_comment_from_json(comment);
+  comment["path_base64"] = "eA==";  // in place of the path
+  expect_fields("NewReviewComment", comment);
+  const json changed = json::parse(R"({"body": "b", "suggestion": null, "draft": false})");
+  comment_edit_from_json(changed);
+  expect_fields("ReviewCommentEdit", changed);
+  const json apply = json::parse(R"({"revision": 1, "message": "m", "push": true, "confirm_undecided": true})");
+  apply_request_from_json(apply);
+  expect_fields("ApplyRequest", apply);
+  const json back = json::parse(R"({"revision": 1, "note": "n"})");
+  send_back_request_from_json(back);
+  expect_fields("SendBackRequest", back);
 }
 
 TEST(OpenApi, IsServedWithATag) {
