@@ -7,6 +7,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/domain/review_json.h"
 #include "orchestrator/net/sse_parser.h"
 
 namespace forge::cli {
@@ -153,10 +154,12 @@ net::HttpRequest ApiClient::request(const std::string& method, const std::string
   return request;
 }
 
-json ApiClient::call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop) {
+json ApiClient::call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop,
+                     const std::vector<net::HttpHeader>& headers) {
   net::HttpRequest request = this->request(method, path);
+  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
   request.headers.push_back({"Accept", "application/json"});
-  if (method == "POST") request.headers.push_back({"Content-Type", "application/json"});
+  if (method == "POST" || method == "PATCH") request.headers.push_back({"Content-Type", "application/json"});
   request.body = body;
   return reaching(endpoint_, [&] {
     return persistently(method == "GET", stop, [&] {
@@ -194,8 +197,12 @@ JobPage ApiClient::jobs(const JobFilter& filter, const Stop& stop) {
   return job_page_from_json(call("GET", path, "", stop));
 }
 
-Run ApiClient::new_run(const std::string& id, const Stop& stop) {
-  return run_from_json(call("POST", run_path(id, 0) + "/run", "{}", stop));
+Run ApiClient::new_run(const std::string& id, const NewRun& wanted, const Stop& stop) {
+  json body = json::object();
+  if (wanted.kind != RunKind::retry) body["kind"] = name_of(wanted.kind);
+  if (wanted.from_run != 0) body["from_run"] = wanted.from_run;
+  if (!wanted.note.empty()) body["note"] = wanted.note;
+  return run_from_json(call("POST", run_path(id, 0) + "/run", dump_json(body), stop));
 }
 
 Job ApiClient::cancel(const std::string& id, const Stop& stop) {
@@ -223,6 +230,36 @@ std::string ApiClient::diff_json(const std::string& id, int run, const Stop& sto
 
 RunCost ApiClient::cost(const std::string& id, int run, const Stop& stop) {
   return run_cost_from_json(call("GET", run_path(id, run) + "/cost", "", stop));
+}
+
+Review ApiClient::review(const std::string& id, int run, const Stop& stop) {
+  return review_from_json(call("GET", run_path(id, run) + "/review", "", stop));
+}
+
+Review ApiClient::edit_review(const std::string& id, int run, std::int64_t revision, const ReviewEdit& edit, const Stop& stop) {
+  const std::vector<net::HttpHeader> headers{{"If-Match", fmt::format("\"{}\"", revision)}};
+  return review_from_json(call("PATCH", run_path(id, run) + "/review", dump_json(to_json(edit)), stop, headers));
+}
+
+AppliedReview ApiClient::apply_review(const std::string& id, int run, const ApplyRequest& request, const Stop& stop) {
+  return applied_review_from_json(call("POST", run_path(id, run) + "/review/apply", dump_json(to_json(request)), stop));
+}
+
+Run ApiClient::send_back(const std::string& id, int run, const SendBackRequest& request, const Stop& stop) {
+  const json answer = call("POST", run_path(id, run) + "/review/send-back", dump_json(to_json(request)), stop);
+  return run_from_json(answer.value("run", json()));
+}
+
+Review ApiClient::dismiss_review(const std::string& id, int run, std::int64_t revision, const Stop& stop) {
+  return review_from_json(call("POST", run_path(id, run) + "/review/dismiss", dump_json({{"revision", revision}}), stop));
+}
+
+ReviewComment ApiClient::add_comment(const std::string& id, int run, const NewComment& comment, const Stop& stop) {
+  return review_comment_from_json(call("POST", run_path(id, run) + "/review/comments", dump_json(to_json(comment)), stop));
+}
+
+std::string ApiClient::patch(const std::string& id, int run, PatchPart part, const Stop& stop) {
+  return get_text(run_path(id, run) + "/patch?part=" + (part == PatchPart::all ? "all" : "accepted"), "text/x-patch", stop);
 }
 
 void ApiClient::events(const std::string& id, int run, std::int64_t after, const std::function<void(const TraceEvent&)>& hear,

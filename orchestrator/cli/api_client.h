@@ -11,6 +11,7 @@
 #include "orchestrator/cli/services.h"
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/job_json.h"
+#include "orchestrator/domain/review_control.h"
 #include "orchestrator/net/http_client.h"
 
 namespace forge::cli {
@@ -60,7 +61,7 @@ class ApiClient {
   Job job(const std::string& id, const Stop& stop);
   JobPage jobs(const JobFilter& filter, const Stop& stop);
   /// Queues a new run of an ended job, or the first of a created one.
-  Run new_run(const std::string& id, const Stop& stop);
+  Run new_run(const std::string& id, const NewRun& wanted, const Stop& stop);
   Job cancel(const std::string& id, const Stop& stop);
   Run run(const std::string& id, int run, const Stop& stop);
   TracePage trace(const std::string& id, int run, std::int64_t after, int limit, const Stop& stop);
@@ -68,6 +69,15 @@ class ApiClient {
   /// The JSON object of the API with the diff and its figures, as text.
   std::string diff_json(const std::string& id, int run, const Stop& stop);
   RunCost cost(const std::string& id, int run, const Stop& stop);
+
+  Review review(const std::string& id, int run, const Stop& stop);
+  /// This and the next ones throw precondition_failed when the review is no longer at the revision that they name.
+  Review edit_review(const std::string& id, int run, std::int64_t revision, const ReviewEdit& edit, const Stop& stop);
+  AppliedReview apply_review(const std::string& id, int run, const ApplyRequest& request, const Stop& stop);
+  Run send_back(const std::string& id, int run, const SendBackRequest& request, const Stop& stop);
+  Review dismiss_review(const std::string& id, int run, std::int64_t revision, const Stop& stop);
+  ReviewComment add_comment(const std::string& id, int run, const NewComment& comment, const Stop& stop);
+  std::string patch(const std::string& id, int run, PatchPart part, const Stop& stop);
 
   /// Hears the events of a run with seq > `after` until the server closes the stream. Throws unavailable when it breaks off.
   void events(const std::string& id, int run, std::int64_t after, const std::function<void(const TraceEvent&)>& hear, const Stop& stop);
@@ -79,7 +89,8 @@ class ApiClient {
  private:
   template <typename Body>
   auto persistently(bool repeatable, const Stop& stop, Body&& body);
-  nlohmann::json call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop);
+  nlohmann::json call(const std::string& method, const std::string& path, const std::string& body, const Stop& stop,
+                      const std::vector<net::HttpHeader>& headers = {});
   std::string get_text(const std::string& path, const std::string& accept, const Stop& stop);
   net::HttpRequest request(const std::string& method, const std::string& path) const;
 

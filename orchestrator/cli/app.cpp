@@ -84,8 +84,8 @@ int run_cli(int argc, char** argv, Services& services) {
 }
 
 std::vector<Verb> all_verbs() {
-  return {run_verb(),   jobs_verb(),    show_verb(),   cancel_verb(),  retry_verb(),  apply_verb(),  serve_verb(),
-          token_verb(), sandbox_verb(), doctor_verb(), adapter_verb(), config_verb(), version_verb()};
+  return {run_verb(),   jobs_verb(),  show_verb(),    cancel_verb(), retry_verb(),   review_verb(), apply_verb(),
+          serve_verb(), token_verb(), sandbox_verb(), doctor_verb(), adapter_verb(), config_verb(), version_verb()};
 }
 
 }  // namespace forge::cli

@@ -12,6 +12,7 @@ Verb jobs_verb();
 Verb show_verb();
 Verb cancel_verb();
 Verb retry_verb();
+Verb review_verb();
 Verb apply_verb();
 Verb serve_verb();
 Verb sandbox_verb();

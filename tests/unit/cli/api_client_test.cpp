@@ -68,7 +68,7 @@ TEST(ApiClient, SpeaksOverAUnixSocketWithoutAToken) {
 TEST(ApiClient, ThrowsWhatTheServerSays) {
   const Fixed server(
       test::http_answer(409, R"({"error":{"code":"conflict","message":"a run lives","field":"id","hint":"cancel it first"}})"));
-  const auto error = test::error_of([&] { server.client().new_run(kJobId, kStop); });
+  const auto error = test::error_of([&] { server.client().new_run(kJobId, {}, kStop); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::conflict);
   EXPECT_EQ(with_hint(error), "a run lives\ncancel it first");
