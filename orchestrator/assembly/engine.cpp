@@ -113,6 +113,7 @@ struct Engine::Parts {
         })),
         hub(httpd::HubOptions{}, log),
         site(http::make_api({.jobs = *service,
+                             .reviews = service->reviews(),
                              .access = *access,
                              .hub = hub,
                              .metrics = registry,

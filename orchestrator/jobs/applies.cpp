@@ -96,12 +96,23 @@ AppliedReview Applies::complete(const store::ApplyRow& row, const Stop& stop) {
   AppliedReview outcome = row.outcome;
   outcome.commit = git_.accept(wanted, stop).commit;
   if (row.plan.push) {
-    const auto review = store_.review(row.run);
-    git_.push_expecting(job.spec.repository, outcome.commit, outcome.branch, review ? review->pushed_commit : "", stop);
+    push(job.spec.repository, row, outcome, stop);
     outcome.pushed = true;
   }
   store_.finish_apply(row.id, outcome.commit, outcome.pushed);
   return outcome;
+}
+
+void Applies::push(const std::string& repository, const store::ApplyRow& row, const AppliedReview& outcome, const Stop& stop) {
+  const auto review = store_.review(row.run);
+  const std::string expected = review ? review->pushed_commit : "";
+  try {
+    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::conflict) throw;
+    // The push of a process that died may have come through just now: then the branch is where it is to be.
+    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
+  }
 }
 
 bool Applies::complete_pending(const store::ApplyRow& row, const Stop& stop) {

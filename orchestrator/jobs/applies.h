@@ -27,6 +27,7 @@ class Applies {
 
  private:
   AppliedReview complete(const store::ApplyRow& row, const Stop& stop);
+  void push(const std::string& repository, const store::ApplyRow& row, const AppliedReview& outcome, const Stop& stop);
   void give_up(const store::ApplyRow& row, const Error& why);
 
   store::Store& store_;

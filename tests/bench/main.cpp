@@ -7,6 +7,7 @@
 #include "tests/bench/git_bench.h"
 #include "tests/bench/http_bench.h"
 #include "tests/bench/jobs_bench.h"
+#include "tests/bench/review_bench.h"
 #include "tests/bench/sandbox_bench.h"
 #include "tests/bench/store_bench.h"
 
@@ -21,6 +22,7 @@ struct Benchmark {
 constexpr Benchmark kBenchmarks[] = {
     {"sandbox", forge::bench::bench_sandbox},     {"git", forge::bench::bench_work_tree},      {"jobs", forge::bench::bench_job_overhead},
     {"store", forge::bench::bench_trace_appends}, {"http", forge::bench::bench_event_streams}, {"gateway", forge::bench::bench_gateway},
+    {"review", forge::bench::bench_review},
 };
 
 }  // namespace

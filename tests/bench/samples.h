@@ -11,6 +11,7 @@ namespace forge::bench {
 class Samples {
  public:
   void add(std::chrono::steady_clock::duration duration) { ms_.push_back(std::chrono::duration<double, std::milli>(duration).count()); }
+  void add_all(const Samples& others) { ms_.insert(ms_.end(), others.ms_.begin(), others.ms_.end()); }
   /// `share` 0.5 = median. 0 when there are none.
   double at(double share) const {
     if (ms_.empty()) return 0;
