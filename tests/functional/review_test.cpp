@@ -209,5 +209,33 @@ TEST_F(Reviewed, KilledBetweenTheCommitAndItsRowIsCompletedByTheNextStart) {
   EXPECT_EQ(test::run_git(served, {"diff", "--numstat", "main", branch}), "1\t1\tlong.txt");
 }
 
+// The same without a server and without a browser: each verb opens the data directory by itself.
+TEST_F(Reviewed, FromTheCommandLine) {
+  const std::string model = forge_.steps(runs("sed -i 's/^line 3$/three/; s/^line 40$/forty/' long.txt; echo new > new.txt"));
+  const json ended = forge_.json({"run", "--repo", repo_.str(), "--task", "Change the lines", "--model", model, "--json"});
+  const std::string job = ended.at("job");
+  const Said listed = forge_.forge({"review", job, "--diff"});
+  EXPECT_EQ(listed.status(), 0) << listed.err;
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("long.txt"), HasSubstr("+three"), HasSubstr("+forty"), HasSubstr("+new")));
+
+  const json review = forge_.json({"review", job, "--accept", "all", "--reject", "2", "--reason", "Not that one.", "--json"});
+  EXPECT_EQ(review.at("counts").at("accepted"), 2);
+  EXPECT_THAT(forge_.forge({"review", job, "--patch", "--accepted"}).out, AllOf(HasSubstr("+three"), Not(HasSubstr("forty"))));
+  const json applied = forge_.json({"review", job, "--apply", "--json"});
+  const std::string branch = "forge/" + job.substr(0, 10) + "-1-accepted";
+  EXPECT_THAT(applied.dump(), HasSubstr(branch));
+  EXPECT_THAT(repo_.git({"show", branch + ":long.txt"}), AllOf(HasSubstr("three"), Not(HasSubstr("forty"))));
+
+  next_agent("grep -q forty long.txt && sed -i 's/^forty$/FORTY/' long.txt");
+  const Said sent = forge_.forge({"review", job, "--comment", "new.txt:1", "--body", "Why new?", "--send-back", "--note", "Nearly."});
+  EXPECT_EQ(sent.status(), 0) << sent.err;
+  const json second = forge_.json({"review", job, "--json"});
+  EXPECT_EQ(second.at("run"), 2);
+  EXPECT_EQ(second.at("counts").at("accepted"), 2);
+  EXPECT_EQ(second.at("counts").at("stale"), 1);
+  EXPECT_EQ(second.at("comments").at(0).at("body"), "Why new?");
+  EXPECT_EQ(forge_.forge({"review", job, "--accept", "99"}).status(), 2);
+}
+
 }  // namespace
 }  // namespace forge::functional
