@@ -98,6 +98,7 @@ std::string see_more(const Job& job, const Run& run) {
   const bool local = repository.starts_with('/');
   if (is_live(run.state)) return "\n  forge show " + id + " --follow\n";
   std::string text = "\n  forge show " + id + (run.head_commit.empty() ? " --trace" : " --diff") + "          or --trace, --cost, --json\n";
+  if (run.review == ReviewStatus::waiting) text += "  forge review " + id + "               accept, reject, apply, send back\n";
   if (run.pushed && local) text += fmt::format("  git -C {} switch {}\n", quoted(repository), run.branch);
   if (run.pushed && !local) text += fmt::format("  git fetch {} {} && git checkout FETCH_HEAD\n", quoted(repository), run.branch);
   if (!run.head_commit.empty()) text += fmt::format("  forge apply {} --repo {}\n", id, local ? quoted(repository) : "DIR");

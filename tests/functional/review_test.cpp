@@ -212,8 +212,8 @@ TEST_F(Reviewed, KilledBetweenTheCommitAndItsRowIsCompletedByTheNextStart) {
 // The same without a server and without a browser: each verb opens the data directory by itself.
 TEST_F(Reviewed, FromTheCommandLine) {
   const std::string model = forge_.steps(runs("sed -i 's/^line 3$/three/; s/^line 40$/forty/' long.txt; echo new > new.txt"));
-  const json ended = forge_.json({"run", "--repo", repo_.str(), "--task", "Change the lines", "--model", model, "--json"});
-  const std::string job = ended.at("job");
+  const std::string job = forge_.json({"run", "--repo", repo_.str(), "--task", "Change the lines", "--model", model, "--json"}).at("job");
+  EXPECT_THAT(forge_.forge({"show", job}).out, HasSubstr("forge review " + job.substr(0, 10)));
   const Said listed = forge_.forge({"review", job, "--diff"});
   EXPECT_EQ(listed.status(), 0) << listed.err;
   EXPECT_THAT(listed.out, AllOf(HasSubstr("long.txt"), HasSubstr("+three"), HasSubstr("+forty"), HasSubstr("+new")));
