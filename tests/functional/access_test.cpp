@@ -194,7 +194,7 @@ class Events : public Access {
 };
 
 TEST_F(Events, ResumeAcrossARestartWithoutGapOrDuplicate) {
-  const std::string id = server().create(job("echo y > y; exec -a " + mark_ + " sleep 1000"));
+  const std::string id = server().create(job("echo y > y; " + sleeping_as(mark_)));
   wait_for_process(mark_);
   std::vector<json> heard;
   {

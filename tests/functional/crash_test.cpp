@@ -28,7 +28,7 @@ class Killed : public testing::Test {
 
   /// An agent that writes a file and then sits in its shell, with a child in the background.
   std::string sitting_agent() const {
-    return forge_.steps(runs("echo half > half.txt; (exec -a " + mark_ + " sleep 1000) & exec -a " + mark_ + " sleep 1000"));
+    return forge_.steps(runs("echo half > half.txt; (" + sleeping_as(mark_) + ") & " + sleeping_as(mark_)));
   }
   json spec(const std::string& repository, const std::string& model) const {
     return {{"repository", repository}, {"task", "sit"}, {"model", model}};

@@ -86,7 +86,7 @@ TEST_F(PlainUser, KilledInTheMiddleLeavesNothingBehind) {
     forge_->enter(cgroup_->directories());
   }
   const std::string mark = "forge-agent-of-" + forge_->data().parent_path().filename().string();
-  Program run = forge_->start(run_args("(exec -a " + mark + " sleep 1000) & exec -a " + mark + " sleep 1000"));
+  Program run = forge_->start(run_args("(" + sleeping_as(mark) + ") & " + sleeping_as(mark)));
   wait_for_process(mark);
   const auto children = descendants(run.pid());
   const auto instances = forge_->instances();

@@ -6,6 +6,7 @@
 
 #include "tests/functional/installation.h"
 #include "tests/functional/remains.h"
+#include "tests/functional/steps.h"
 
 namespace forge::functional {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(SandboxRun, ExitsAsTheCommandDoes) {
 
 TEST_F(SandboxRun, ExitsWith124AtItsTimeOutAndLeavesNothing) {
   const std::string mark = "forge-slow-" + forge_.data().parent_path().filename().string();
-  const Said slow = run({"--timeout", "1", "--", "bash", "-c", "(exec -a " + mark + " sleep 1000) & exec -a " + mark + " sleep 1000"});
+  const Said slow = run({"--timeout", "1", "--", "bash", "-c", "(" + sleeping_as(mark) + ") & " + sleeping_as(mark)});
   EXPECT_EQ(slow.status(), 124);
   EXPECT_EQ(slow.err, "forge: stopped after 1 s\n");
   EXPECT_THAT(processes_with(mark), testing::IsEmpty());

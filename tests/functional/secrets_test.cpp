@@ -116,8 +116,7 @@ TEST_F(Secrets, AreInNoFileOutputOrChildOfForge) {
 
 TEST_F(Secrets, AreInNoProcessOfASandbox) {
   const std::string mark = "forge-agent-of-" + forge_.data().parent_path().filename().string();
-  Program run =
-      forge_.start({"run", "--repo", repo_.str(), "--task", "x", "--model", forge_.steps(runs("exec -a " + mark + " sleep 1000"))});
+  Program run = forge_.start({"run", "--repo", repo_.str(), "--task", "x", "--model", forge_.steps(runs(sleeping_as(mark)))});
   wait_for_process(mark);
   const std::string seen = seen_of(run.pid());
   EXPECT_THAT(seen, HasSubstr(mark));

@@ -13,6 +13,10 @@ inline nlohmann::json shell(const std::string& command) { return call("bash", {{
 inline nlohmann::json does(const std::string& text, const std::vector<nlohmann::json>& tools) { return {{"text", text}, {"tools", tools}}; }
 inline nlohmann::json says(const std::string& text) { return {{"text", text}}; }
 
+/// Shell text that becomes a sleeping process called `name`. The text itself does not hold the whole name: whoever waits for the process
+/// must not find the shell that is about to become it.
+inline std::string sleeping_as(const std::string& name) { return "exec -a " + name.substr(0, 3) + "''" + name.substr(3) + " sleep 1000"; }
+
 /// A script whose agent runs one shell command and is done.
 inline nlohmann::json runs(const std::string& command) {
   return nlohmann::json::array({does("I do it.", {shell(command)}), says("Done it")});

@@ -27,7 +27,7 @@ class Stopped : public testing::Test {
     forge_.set("FORGE_REPOSITORIES__ALLOW_LOCAL", "/tmp," + repo_.path().parent_path().string());
     mark_ = "forge-agent-of-" + forge_.data().parent_path().filename().string();
   }
-  std::string sitting_agent() const { return forge_.steps(runs("echo half > half.txt; exec -a " + mark_ + " sleep 1000")); }
+  std::string sitting_agent() const { return forge_.steps(runs("echo half > half.txt; " + sleeping_as(mark_))); }
   std::vector<std::string> run_args(const std::string& model, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> args{"run", "--repo", repo_.str(), "--task", "x", "--json", "--model", model};
     args.insert(args.end(), more.begin(), more.end());

@@ -23,7 +23,7 @@ class Verbs : public testing::Test {
     forge_.set("FORGE_REPOSITORIES__ALLOW_LOCAL", "/tmp," + repo_.path().parent_path().string());
     mark_ = "forge-agent-of-" + forge_.data().parent_path().filename().string();
   }
-  std::string sitting_agent() const { return forge_.steps(runs("echo half > half.txt; exec -a " + mark_ + " sleep 1000")); }
+  std::string sitting_agent() const { return forge_.steps(runs("echo half > half.txt; " + sleeping_as(mark_))); }
   /// Runs one job to its end; returns its report.
   json done(const std::string& command, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> args{"run", "--repo", repo_.str(), "--task", "x", "--json", "--model", forge_.steps(runs(command))};
@@ -43,7 +43,7 @@ TEST_F(Verbs, WorkBesideARunWithoutAServer) {
   ASSERT_EQ(jobs.at("items").size(), 1u);
   EXPECT_EQ(jobs.at("items").at(0).at("state"), "running");
   const std::string job = jobs.at("items").at(0).at("id");
-  EXPECT_THAT(forge_.forge({"show", job, "--trace"}).out, HasSubstr("exec -a " + mark_));
+  EXPECT_THAT(forge_.forge({"show", job, "--trace"}).out, HasSubstr(sleeping_as(mark_)));
 
   // Another run is done by the process that owns the directory, and waited for here.
   const std::string quick = forge_.script(runs("echo quick > quick").dump(), "quick.json");
