@@ -121,15 +121,20 @@ std::string message_text(const std::string& message) {
 AcceptedCommit commit_accepted(const std::string& git_dir, const Acceptance& acceptance, const CommitSettings& settings, const Stop& stop) {
   const TreeComparison comparison = compare_commits(git_dir, acceptance.base_commit, acceptance.head_commit, BinaryContent::none, stop);
   const CanonicalDiff diff = canonical_diff(comparison, kReviewDiffBytes, stop);
-  const std::vector<FileChoice> choices = choose_hunks(diff, acceptance.hunks);
-  check_standing(comparison.mirror.get(), comparison.base.get(), comparison.head.get(), choices);
   ObjectStage stage(git_dir);
-  const git_oid tree = AcceptedTree(acceptance, comparison, stage).write(choices, stop);
+  const git_oid tree = stage_accepted(stage, comparison, diff, acceptance, stop);
   stop.check();
   const Signature author = author_of(settings, acceptance.time_ms);
   const git_oid commit = write_staged_commit(stage, oid_of(acceptance.base_commit), tree, author.get(), message_text(acceptance.message));
   point_run_branch(stage.repository(), git_dir, acceptance.branch, commit, RunBranch::may_exist);
   return {.commit = hex_of(commit), .tree = hex_of(tree)};
+}
+
+git_oid stage_accepted(ObjectStage& stage, const TreeComparison& comparison, const CanonicalDiff& diff, const Acceptance& acceptance,
+                       const Stop& stop) {
+  const std::vector<FileChoice> choices = choose_hunks(diff, acceptance.hunks);
+  check_standing(comparison.mirror.get(), comparison.base.get(), comparison.head.get(), choices);
+  return AcceptedTree(acceptance, comparison, stage).write(choices, stop);
 }
 
 }  // namespace forge::git

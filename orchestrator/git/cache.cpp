@@ -135,9 +135,9 @@ class DiskRepositoryCache final : public RepositoryCache {
 
   std::string patch(const std::string& repository, const std::string& base_commit, const std::string& head_commit,
                     const std::optional<std::vector<std::string>>& hunks, const Stop& stop) override {
-    const std::string mirror = mirror_of(repository);
-    if (!hunks) return diff_commits(mirror, base_commit, head_commit, kReviewDiffBytes, stop).text;
-    return patch_of_hunks(mirror, base_commit, head_commit, *hunks, kReviewDiffBytes, stop);
+    const TreeComparison comparison = compare_commits(mirror_of(repository), base_commit, head_commit, BinaryContent::whole, stop);
+    if (!hunks) return diff_text(comparison, kReviewDiffBytes, stop).text;
+    return patch_of_hunks(comparison, canonical_diff(comparison, kReviewDiffBytes, stop), *hunks, kReviewDiffBytes, stop);
   }
 
   FileAt file(const std::string& repository, const std::string& commit, const std::string& path, std::int64_t max_bytes,
@@ -148,7 +148,7 @@ class DiskRepositoryCache final : public RepositoryCache {
 
   Diff text_diff(const std::string& repository, const std::string& from_commit, const std::string& to_commit, std::int64_t max_bytes,
                  const Stop& stop) override {
-    return diff_commits(mirror_of(repository), from_commit, to_commit, max_bytes, stop);
+    return diff_text(compare_commits(mirror_of(repository), from_commit, to_commit, BinaryContent::whole, stop), max_bytes, stop);
   }
 
   void push_expecting(const std::string& repository, const std::string& commit, const std::string& branch, const std::string& expected_old,

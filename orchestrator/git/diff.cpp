@@ -1,7 +1,6 @@
 #include "orchestrator/git/diff.h"
 
 #include "orchestrator/git/handles.h"
-#include "orchestrator/git/tree_comparison.h"
 
 namespace forge::git {
 namespace {
@@ -50,24 +49,20 @@ std::int64_t changed_files(git_diff* diff) {
   return count;
 }
 
-Diff text_of(const TreeComparison& comparison, std::int64_t max_bytes, const Stop& stop) {
+}  // namespace
+
+Diff diff_text(const TreeComparison& comparison, std::int64_t max_bytes, const Stop& stop) {
   PatchText patch(max_bytes);
   patch.diff.stat.files = changed_files(comparison.diff.get());
   for_each_patch(comparison, stop, [&](git_patch* section, const git_diff_delta&) { patch.add(section); });
   return std::move(patch.diff);
 }
 
-}  // namespace
-
 Diff diff_trees(const std::string& git_dir, const std::string& base_tree, const std::string& commit, std::int64_t max_bytes,
                 const Stop& stop) {
   const Repository mirror = open_mirror(git_dir);
   const Commit head = find_commit(mirror.get(), oid_of(commit));
-  return text_of(compare_trees(git_dir, base_tree, hex_of(*git_commit_tree_id(head.get())), stop), max_bytes, stop);
-}
-
-Diff diff_commits(const std::string& git_dir, const std::string& from, const std::string& to, std::int64_t max_bytes, const Stop& stop) {
-  return text_of(compare_commits(git_dir, from, to, BinaryContent::whole, stop), max_bytes, stop);
+  return diff_text(compare_trees(git_dir, base_tree, hex_of(*git_commit_tree_id(head.get())), stop), max_bytes, stop);
 }
 
 }  // namespace forge::git

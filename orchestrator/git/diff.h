@@ -5,6 +5,7 @@
 
 #include "orchestrator/base/stop.h"
 #include "orchestrator/git/repository_cache.h"
+#include "orchestrator/git/tree_comparison.h"
 
 namespace forge::git {
 
@@ -12,7 +13,7 @@ namespace forge::git {
 /// Throws limit_exceeded past `max_bytes`.
 Diff diff_trees(const std::string& git_dir, const std::string& base_tree, const std::string& commit, std::int64_t max_bytes,
                 const Stop& stop);
-/// From the tree of one commit to that of another. Throws not_found when the mirror no longer holds one of them.
-Diff diff_commits(const std::string& git_dir, const std::string& from, const std::string& to, std::int64_t max_bytes, const Stop& stop);
+/// The same of what was compared already, with its binary content.
+Diff diff_text(const TreeComparison& comparison, std::int64_t max_bytes, const Stop& stop);
 
 }  // namespace forge::git

@@ -108,10 +108,8 @@ class HunkPatch {
 
 }  // namespace
 
-std::string patch_of_hunks(const std::string& git_dir, const std::string& base_commit, const std::string& head_commit,
-                           const std::vector<std::string>& hunks, std::int64_t max_bytes, const Stop& stop) {
-  const TreeComparison comparison = compare_commits(git_dir, base_commit, head_commit, BinaryContent::whole, stop);
-  const CanonicalDiff diff = canonical_diff(comparison, max_bytes, stop);
+std::string patch_of_hunks(const TreeComparison& comparison, const CanonicalDiff& diff, const std::vector<std::string>& hunks,
+                           std::int64_t max_bytes, const Stop& stop) {
   const std::vector<FileChoice> choices = choose_hunks(diff, hunks);
   check_standing(comparison.mirror.get(), comparison.base.get(), comparison.head.get(), choices);
   HunkPatch patch(comparison.mirror.get(), choices, max_bytes);

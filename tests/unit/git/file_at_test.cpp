@@ -40,7 +40,7 @@ TEST_F(FilesAt, AreNotFoundWhereThereIsNone) {
 
 TEST_F(FilesAt, AreReadUpToTheirLimit) {
   change("f", "1", std::string(2048, 'x'));
-  EXPECT_FALSE(failure("f", 2048));
+  EXPECT_NO_THROW(cache().file(repo_.str(), head_, "f", 2048, soon()));
   const auto error = failure("f", 2047);
   EXPECT_EQ(error->code(), ErrorCode::limit_exceeded);
   EXPECT_THAT(error->client_text(), HasSubstr("'f' has 2.0 KiB"));

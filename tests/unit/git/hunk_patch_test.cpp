@@ -80,8 +80,10 @@ TEST_F(HunkPatches, NeverGrowPastTheirLimit) {
   change("f", lines(60), lines(60, {{5, "five"}, {30, "thirty"}}));
   const std::vector<std::string> all = all_ids(compare());
   const auto size = static_cast<std::int64_t>(patch(all).size());
-  EXPECT_NO_THROW(patch_of_hunks(mirror_.mirror, base_, head_, all, size, soon()));
-  EXPECT_EQ(test::code_of([&] { patch_of_hunks(mirror_.mirror, base_, head_, all, size - 1, soon()); }), "limit_exceeded");
+  const TreeComparison trees = compare_commits(mirror_.mirror, base_, head_, BinaryContent::whole, soon());
+  const CanonicalDiff diff = compare();
+  EXPECT_NO_THROW(patch_of_hunks(trees, diff, all, size, soon()));
+  EXPECT_EQ(test::code_of([&] { patch_of_hunks(trees, diff, all, size - 1, soon()); }), "limit_exceeded");
 }
 
 TEST(PathsInPatches, AreQuotedAsGitDoes) {

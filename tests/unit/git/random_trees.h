@@ -22,13 +22,13 @@ using RandomTree = std::map<std::string, RandomFile>;
 class RandomTrees {
  public:
   explicit RandomTrees(unsigned seed) : random_(seed) {
-    for (std::size_t i = 0; i < 8 + below(10); ++i) before_[new_path()] = any_file();
-    for (int i = 0; i < 3; ++i) before_["dir " + std::to_string(below(3)) + "/" + std::to_string(i)] = text_file(30);
+    for (std::size_t i = 0; i < 4 + below(7); ++i) before_[new_path()] = any_file();
+    for (int i = 0; i < 2; ++i) before_["dir " + std::to_string(below(2)) + "/" + std::to_string(i)] = text_file(30);
     before_ = without_nested(before_);
     after_ = before_;
     if (seed == 0) rewrite_large_file();
     for (const auto& [path, file] : before_)
-      if (after_.contains(path)) change(path);
+      if (after_.contains(path) && !one_in(3)) change(path);
     for (std::size_t i = 0; i < below(3); ++i) after_[new_path()] = any_file();
     after_ = without_nested(after_);
   }
@@ -209,15 +209,17 @@ class RandomTrees {
   RandomTree after_;
 };
 
-/// Adds a commit of `tree` to a stream for git fast-import.
-inline void append_commit(std::string& stream, const std::string& branch, const RandomTree& tree) {
-  stream += "commit refs/heads/" + branch + "\ncommitter Test <test@test.invalid> 1767225600 +0000\ndata 0\n";
+/// Begins a commit in a stream for git fast-import.
+inline void begin_commit(std::string& stream, const std::string& reference) {
+  stream += "commit " + reference + "\ncommitter Test <test@test.invalid> 1767225600 +0000\ndata 0\n";
+}
+/// Adds the files of `tree` to it, in the directory `top`.
+inline void add_files(std::string& stream, const std::string& top, const RandomTree& tree) {
   for (const auto& [path, file] : tree) {
     const bool submodule = file.mode == "160000";
-    stream += "M " + file.mode + " " + (submodule ? file.content : "inline") + " " + quoted_path(path) + "\n";
+    stream += "M " + file.mode + " " + (submodule ? file.content : "inline") + " " + quoted_path(top + "/" + path) + "\n";
     if (!submodule) stream += "data " + std::to_string(file.content.size()) + "\n" + file.content + "\n";
   }
-  stream += "\n";
 }
 
 }  // namespace forge::git

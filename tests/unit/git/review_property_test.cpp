@@ -1,7 +1,11 @@
 #include <numeric>
 #include <set>
 
-#include "orchestrator/base/process.h"
+#include "orchestrator/git/accepted_commit.h"
+#include "orchestrator/git/canonical_diff.h"
+#include "orchestrator/git/diff.h"
+#include "orchestrator/git/file_at.h"
+#include "orchestrator/git/hunk_patch.h"
 #include "tests/unit/git/random_trees.h"
 #include "tests/unit/git/review_fixture.h"
 
@@ -9,8 +13,9 @@ namespace forge::git {
 namespace {
 
 constexpr unsigned kSeeds = 500;
-// Of these the patch is also applied to a checkout.
-constexpr unsigned kEvery = 25;
+// Of these the patches are also applied to a checkout, which takes longer.
+constexpr unsigned kSeedsOnDisk = 50;
+constexpr std::int64_t kMaxBytes = 1 << 20;
 
 /// Hunk ids, and for each whether it is taken.
 struct Verdicts {
@@ -70,114 +75,122 @@ std::size_t places_in(const std::string& patch) {
   return count;
 }
 
-/// One line for each seed: the trees that git makes of its patches.
-constexpr const char* kApply = R"sh(
-for patch in "$0"/*.patch; do
-  export GIT_INDEX_FILE="$patch.index"
-  git read-tree "$(cat "$patch.base")"
-  [ -s "$patch" ] && git apply --cached --whitespace=nowarn "$patch" 2>"$patch.err"
-  git write-tree --missing-ok >"$patch.tree"
-done
-)sh";
-constexpr const char* kApplyToCheckouts = R"sh(
-for wanted in "$0"/*.checkout; do
-  patch="${wanted%.checkout}"
-  git checkout --quiet --force --detach "$(cat "$patch.base")" && git clean -ffdxq
-  [ -s "$patch" ] && git apply --index --whitespace=nowarn "$patch" 2>"$patch.checkout.err"
-  git write-tree --missing-ok >"$wanted"
-done
-)sh";
-
+/// Each seed has a directory of its own, so that all patches together are one patch on all trees together: a git process for each would
+/// take the most of the test.
 class RandomReviews : public ReviewTest {
  protected:
   void SetUp() override {
     std::string stream;
+    std::string all;
+    std::string some;
+    begin_commit(all, "refs/heads/main");
+    begin_commit(some, "refs/heads/some");
     for (unsigned seed = 0; seed < kSeeds; ++seed) {
       const RandomTrees trees(seed);
-      if (seed == 0) append_commit(stream, "main", trees.before());
-      append_commit(stream, "before-" + std::to_string(seed), trees.before());
-      append_commit(stream, "after-" + std::to_string(seed), trees.after());
+      begin_commit(stream, "refs/seeds/before-" + std::to_string(seed));
+      add_files(stream, top(seed), trees.before());
+      begin_commit(stream, "refs/seeds/after-" + std::to_string(seed));
+      add_files(stream, top(seed), trees.after());
+      add_files(all, top(seed), trees.before());
+      if (seed < kSeedsOnDisk) add_files(some, top(seed), trees.before());
     }
-    test::run_git(repo_.path(), {"fast-import", "--quiet"}, stream);
-    const std::string refs = repo_.git({"for-each-ref", "--format=%(refname:short) %(objectname) %(tree)", "refs/heads"});
+    test::run_git(repo_.path(), {"fast-import", "--quiet"}, stream + all + some);
+    const std::string refs = repo_.git({"for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(tree)", "refs/seeds"});
     for (const auto line : split_lines(refs)) {
       const auto words = split(line, ' ');
       commits_[words[0]] = words[1];
       trees_[words[0]] = words[2];
     }
+    // The mirror gets all objects of the repository, and of its references the branches alone.
     mirror_ = cache().fetch(repo_.str(), "", soon());
+    stage_.emplace(mirror_.mirror);
   }
 
-  /// Runs a script of many git commands in the repository: a process of its own for each would take the most of the test.
-  void run_script(const char* script) {
-    SpawnOptions options;
-    options.argv = {"/bin/sh", "-c", script, patches_.str()};
-    options.cwd = repo_.str();
-    options.env = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"};
-    run_command(std::move(options), "", 1 << 20, Stop::after(std::chrono::minutes(2)));
+  static std::string top(unsigned seed) { return "seed-" + std::to_string(seed); }
+
+  TreeComparison compared(unsigned seed) {
+    return compare_commits(mirror_.mirror, commits_.at("before-" + std::to_string(seed)), commits_.at("after-" + std::to_string(seed)),
+                           BinaryContent::whole, soon());
   }
 
-  void begin(unsigned seed) {
-    base_ = commits_.at("before-" + std::to_string(seed));
-    head_ = commits_.at("after-" + std::to_string(seed));
+  /// The index that git makes of the bases of `branch` and these patches: by path, mode and blob.
+  std::map<std::string, std::string> applied(const std::string& branch, const std::string& where, const std::string& patches) {
+    const test::TempDir directory;
+    test::write_file(directory / "patch", patches);
+    repo_.git(where == "--index" ? std::vector<std::string>{"reset", "--quiet", "--hard", branch}
+                                 : std::vector<std::string>{"read-tree", branch});
+    repo_.git({"apply", where, "--whitespace=nowarn", (directory / "patch").string()});
+    std::map<std::string, std::string> files;
+    for (const std::string& entry : split(repo_.git({"ls-files", "--stage", "-z"}), '\0')) {
+      const auto tab = entry.find('\t');
+      if (tab != std::string::npos) files[entry.substr(tab + 1)] = entry.substr(0, tab);
+    }
+    return files;
   }
 
-  /// What git has to make of the patch of these hunks, later.
-  void expect(unsigned seed, const std::string& what, const std::vector<std::string>& hunks, const std::string& patch) {
-    const std::string name = std::to_string(seed) + "-" + what;
-    if (seed % kEvery == 0) test::write_file(patches_ / (name + ".patch.checkout"), "");
-    test::write_file(patches_ / (name + ".patch"), patch);
-    test::write_file(patches_ / (name + ".patch.base"), base_);
-    expected_[name] = accept(hunks).tree;
-  }
-
-  void check(const std::string& suffix) {
-    for (const auto& [name, tree] : expected_) {
-      const auto file = patches_ / (name + ".patch" + suffix);
-      if (!std::filesystem::exists(file)) continue;
-      ++checked_;
-      const auto error = patches_ / (name + ".patch" + (suffix == ".tree" ? ".err" : ".checkout.err"));
-      EXPECT_EQ(test::read_file(file), tree + "\n") << name << ": " << (std::filesystem::exists(error) ? test::read_file(error) : "");
+  void add_entries(const std::string& tree, const std::string& prefix, std::map<std::string, std::string>& files) {
+    const Tree found = find_tree(stage_->repository(), oid_of(tree));
+    for (std::size_t i = 0; i < git_tree_entrycount(found.get()); ++i) {
+      const git_tree_entry* entry = git_tree_entry_byindex(found.get(), i);
+      const std::string path = prefix + git_tree_entry_name(entry);
+      const std::string id = hex_of(*git_tree_entry_id(entry));
+      if (git_tree_entry_type(entry) == GIT_OBJECT_TREE) {
+        add_entries(id, path + "/", files);
+      } else {
+        files[path] = mode_text(static_cast<unsigned>(git_tree_entry_filemode(entry))) + " " + id + " 0";
+      }
     }
   }
 
-  test::TempDir patches_;
+  /// The tree with these hunks, without waiting for the disk as a commit does.
+  std::string staged(const TreeComparison& comparison, const CanonicalDiff& diff, const std::vector<std::string>& hunks) {
+    return hex_of(stage_accepted(*stage_, comparison, diff, acceptance(hunks), soon()));
+  }
+  std::optional<ObjectStage> stage_;
   std::map<std::string, std::string> commits_;
   std::map<std::string, std::string> trees_;
-  std::map<std::string, std::string> expected_;  // tree, by name of the patch
-  std::size_t checked_ = 0;
+};
+
+/// What git has to make of the patches of many seeds.
+struct Expectation {
+  std::string patches;
+  std::map<std::string, std::string> files;
 };
 
 TEST_F(RandomReviews, MakeTheTreesThatGitMakesOfTheirPatches) {
-  std::map<std::pair<FileChange, std::size_t>, int> seen;  // a change, and whether the file has more than one hunk
+  std::map<std::pair<FileChange, std::size_t>, int> seen;  // a change, and 2 for more than one hunk
+  Expectation of_taken;
+  Expectation of_left;
+  Expectation of_taken_on_disk;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    begin(seed);
-    const CanonicalDiff diff = compare();
+    SCOPED_TRACE(top(seed));
+    const TreeComparison trees = compared(seed);
+    const CanonicalDiff diff = canonical_diff(trees, kMaxBytes, soon());
     for (const FileDiff& file : diff.files) ++seen[{file.change, std::min<std::size_t>(file.hunks.size(), 2)}];
     const std::vector<std::string> all = all_ids(diff);
     ASSERT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
-    EXPECT_EQ(accept(all).tree, trees_.at("after-" + std::to_string(seed)));
-    EXPECT_EQ(accept({}).tree, trees_.at("before-" + std::to_string(seed)));
+    EXPECT_EQ(staged(trees, diff, all), trees_.at("after-" + std::to_string(seed)));
+    EXPECT_EQ(staged(trees, diff, {}), trees_.at("before-" + std::to_string(seed)));
 
-    const std::string whole = cache().patch(repo_.str(), base_, head_, {}, soon());
-    EXPECT_EQ(patch(all), whole);
+    const auto patch_of = [&](const std::vector<std::string>& hunks) { return patch_of_hunks(trees, diff, hunks, kMaxBytes, soon()); };
+    const std::string whole = patch_of(all);
+    EXPECT_EQ(diff_text(trees, kMaxBytes, soon()).text, whole);
     const Verdicts verdicts = random_verdicts(diff, seed);
-    EXPECT_EQ(verdicts.taken.size() + verdicts.left.size(), all.size());
-    const std::string taken = patch(verdicts.taken);
-    const std::string left = patch(verdicts.left);
+    const std::string taken = patch_of(verdicts.taken);
+    const std::string left = patch_of(verdicts.left);
     EXPECT_EQ(places_in(taken) + places_in(left), places_in(whole));
-    expect(seed, "taken", verdicts.taken, taken);
-    expect(seed, "left", verdicts.left, left);
-    expect(seed, "whole", all, whole);
+    const std::string taken_tree = staged(trees, diff, verdicts.taken);
+    of_taken.patches += taken;
+    add_entries(taken_tree, "", of_taken.files);
+    of_left.patches += left;
+    add_entries(staged(trees, diff, verdicts.left), "", of_left.files);
+    if (seed >= kSeedsOnDisk) continue;
+    of_taken_on_disk.patches += taken;
+    add_entries(taken_tree, "", of_taken_on_disk.files);
   }
-  run_script(kApply);
-  check(".tree");
-  EXPECT_EQ(checked_, 3 * kSeeds);
-  run_script(kApplyToCheckouts);
-  checked_ = 0;
-  check(".checkout");
-  EXPECT_EQ(checked_, 3 * kSeeds / kEvery);
+  EXPECT_EQ(applied("main", "--cached", of_taken.patches), of_taken.files);
+  EXPECT_EQ(applied("main", "--cached", of_left.patches), of_left.files);
+  EXPECT_EQ(applied("some", "--index", of_taken_on_disk.patches), of_taken_on_disk.files);
   for (const FileChange change : {FileChange::added, FileChange::deleted, FileChange::modified, FileChange::renamed, FileChange::retyped})
     EXPECT_GT((seen[{change, 1}]), 50) << name_of(change);
   EXPECT_GT((seen[{FileChange::renamed, 2}]), 50);
