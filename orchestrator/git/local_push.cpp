@@ -129,7 +129,7 @@ class TargetBranch {
 
   void finish(Reference, int result, const std::string& commit) const {
     if (result == 0) return;
-    if (result == GIT_EEXISTS || result == GIT_EMODIFIED) next(commit);  // says what is there now
+    if (result == GIT_EEXISTS || result == GIT_EMODIFIED || result == GIT_ENOTFOUND) next(commit);  // says what is there now
     Error error = libgit2_error("writing " + name_ + " in " + path_, result);
     throw Error(ErrorCode::conflict, error.what())
         .for_client("the branch '" + target_.branch + "' cannot be made in '" + path_ +

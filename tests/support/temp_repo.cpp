@@ -27,18 +27,12 @@ std::string run_git(const std::filesystem::path& directory, const std::vector<st
   options.argv = {git_program()};
   options.argv.insert(options.argv.end(), args.begin(), args.end());
   options.cwd = directory.string();
-  options.env = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                 "HOME=/nonexistent",
-                 "LANG=C.UTF-8",
-                 "GIT_CONFIG_NOSYSTEM=1",
-                 "GIT_CONFIG_GLOBAL=/dev/null",
-                 "GIT_TERMINAL_PROMPT=0",
-                 "GIT_AUTHOR_NAME=Test Author",
-                 "GIT_AUTHOR_EMAIL=author@test.invalid",
-                 "GIT_AUTHOR_DATE=1767225600 +0000",
-                 "GIT_COMMITTER_NAME=Test Author",
-                 "GIT_COMMITTER_EMAIL=author@test.invalid",
-                 "GIT_COMMITTER_DATE=1767225600 +0000"};
+  options.env = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1",
+                 "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_AUTHOR_NAME=Test Author",
+                 "GIT_AUTHOR_EMAIL=author@test.invalid", "GIT_AUTHOR_DATE=1767225600 +0000", "GIT_COMMITTER_NAME=Test Author",
+                 "GIT_COMMITTER_EMAIL=author@test.invalid", "GIT_COMMITTER_DATE=1767225600 +0000",
+                 // git gives back and asks again for zlib's memory with each object: most of the time of a large import.
+                 "MALLOC_TRIM_THRESHOLD_=268435456", "MALLOC_MMAP_THRESHOLD_=33554432"};
   Output output = run_command(std::move(options), input, kMaxOutputBytes, Stop::after(std::chrono::minutes(1)));
   if (!output.exit.ok()) throw Error(ErrorCode::internal, "git " + (args.empty() ? "" : args.front()) + " failed: " + output.err);
   if (output.out.ends_with('\n')) output.out.pop_back();

@@ -66,6 +66,23 @@ index )"),
                                            HasSubstr(" 100644\n--- " + quoted + "\n+++ \"b/"), Not(HasSubstr("rename"))));
 }
 
+TEST_F(HunkPatches, RemoveALinkBeforeAFileIsRenamedToItsPlace) {
+  repo_.write("a", lines(40));
+  repo_.write("keep", "");
+  link("keep", "z");
+  be_base();
+  repo_.remove("z");
+  repo_.remove("a");
+  repo_.write("z", lines(40, {{20, "edited"}}));
+  be_head();
+  const std::string all = patch(all_ids(compare()));
+  EXPECT_THAT(all, AllOf(HasSubstr("deleted file mode 120000"), HasSubstr("rename to z\n")));
+  EXPECT_LT(all.find("deleted file mode"), all.find("rename to"));
+  repo_.git({"checkout", "--quiet", "--detach", base_});
+  test::run_git(repo_.path(), {"apply", "--index"}, all);
+  EXPECT_EQ(repo_.git({"write-tree"}), repo_.git({"rev-parse", head_ + "^{tree}"}));
+}
+
 TEST_F(HunkPatches, RefuseWhatNoCommitCouldHold) {
   repo_.write("d", lines(20));
   be_base();
