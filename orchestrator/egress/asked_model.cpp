@@ -1,7 +1,10 @@
 #include "orchestrator/egress/asked_model.h"
 
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
@@ -57,6 +60,8 @@ class Members {
   }
 
   std::size_t at() const { return at_; }
+  /// As it stands between two places.
+  std::string_view raw(std::size_t begin, std::size_t end) const { return trim(body_.substr(begin, end - begin)); }
   /// The JSON string between two places, decoded.
   std::string text(std::size_t begin, std::size_t end) const {
     const auto decoded = parse_json(body_.substr(begin, end - begin), "a name in the body");
@@ -94,6 +99,25 @@ class Members {
   bool first_ = true;
 };
 
+constexpr std::int64_t kMostCounted = 1'000'000'000;  // two of these can be multiplied
+
+/// A number of tokens or answers; nothing for what is none, or beyond all models.
+std::optional<std::int64_t> asked_count(std::string_view raw) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), count);
+  if (error != std::errc() || end != raw.data() + raw.size() || count < 0 || count > kMostCounted) return {};
+  return count;
+}
+
+std::vector<std::string_view> output_names(DoorPath path) {
+  switch (path) {
+    case DoorPath::messages: return {"max_tokens"};
+    case DoorPath::chat_completions: return {"max_completion_tokens", "max_tokens"};
+    case DoorPath::responses: return {"max_output_tokens"};
+  }
+  return {};
+}
+
 }  // namespace
 
 AskedModel find_model(std::string_view body) {
@@ -108,6 +132,27 @@ AskedModel find_model(std::string_view body) {
   }
   if (!found) throw no_object();
   return *found;
+}
+
+std::optional<std::int64_t> most_output_tokens(std::string_view body, DoorPath path) {
+  const auto names = output_names(path);
+  Members members(body);
+  std::optional<std::int64_t> most;
+  std::int64_t answers = 1;
+  while (const auto key = members.next()) {
+    const std::size_t begin = members.at();
+    members.skip_value();
+    const std::string name = lower_ascii(*key);
+    const bool counts_answers = path == DoorPath::chat_completions && name == "n";
+    if (!counts_answers && std::find(names.begin(), names.end(), name) == names.end()) continue;
+    const std::string_view value = members.raw(begin, members.at());
+    if (value == "null") continue;
+    const auto count = asked_count(value);
+    if (!count) return {};
+    if (counts_answers) answers = std::max(answers, *count);
+    if (!counts_answers) most = std::max(most.value_or(0), *count);
+  }
+  return most ? std::optional(*most * answers) : std::nullopt;
 }
 
 std::string with_model(std::string_view body, const AskedModel& asked, std::string_view model) {

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "orchestrator/egress/answer_copy.h"
 
 namespace forge::egress {
 
@@ -18,6 +22,10 @@ struct AskedModel {
 /// Throws bad_input("model"): the body is no JSON object, has no `model`, more than one (in
 /// whatever case: some parsers do not look at that), or one that is no text.
 AskedModel find_model(std::string_view body);
+
+/// The most output tokens that a body asks for, under the names that count on `path`, times the answers that it asks for; the largest
+/// number where there are several. Nothing when it says none, or something that is no number. `body` as find_model() takes it.
+std::optional<std::int64_t> most_output_tokens(std::string_view body, DoorPath path);
 
 /// The body with another model; every other byte stays.
 std::string with_model(std::string_view body, const AskedModel& asked, std::string_view model);

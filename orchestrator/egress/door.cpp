@@ -104,8 +104,10 @@ class Door final : public ModelDoor, private httpd::Site {
   /// Answers one model request.
   void pass(DoorPath path, const httpd::Request& request, httpd::AnswerWriter& answer, const Stop& stop);
   void forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& stop);
-  /// Counts what the provider has answered, and gives it to the records.
-  void note(Passing& passing, const DoorModel& model, const Stop& stop);
+  /// Room for a request under the budgets; closes the door when there will be none.
+  Reservations::Held reserve(const Meter::Asked& asked, const Stop& stop);
+  /// Counts what the provider has answered, and gives it to the records, with what was `held` for it.
+  void note(Passing& passing, const DoorModel& model, Reservations::Held held, const Stop& stop);
   /// Throws permission_denied when nothing is answered any more.
   void require_open() const;
   /// The first reason stands.
@@ -186,26 +188,33 @@ void Door::pass(DoorPath path, const httpd::Request& request, httpd::AnswerWrite
   DoorModel& model = models_->find(asked.name);
   if (!model.upstream.speaks(format_of(path)))
     throw public_failure(ErrorCode::not_found, "the model '" + asked.name + "' is not to be had at this path: it speaks another format");
-  try {
-    meter_->check(stop);
-  } catch (const Error& e) {
-    if (e.code() == ErrorCode::budget_exhausted) close(Reason::budget_exhausted, e.client_text());
-    throw;
-  }
+  Reservations::Held held = reserve(
+      {.model = model.upstream.name, .request_bytes = request.body.size(), .most_output_tokens = most_output_tokens(request.body, path)},
+      stop);
+  require_open();  // it may have waited
   Passing passing(path, request, model, asked, *redactor_, trace_);
   try {
     forward(passing, answer, stop);
   } catch (const std::exception&) {
-    note(passing, model, stop);  // billed all the same
+    note(passing, model, std::move(held), stop);  // billed all the same
     throw;
   }
-  note(passing, model, stop);
+  note(passing, model, std::move(held), stop);
   const auto refused = passing.refused();
   if (!refused) return;
   if (models_->is_job_model(model)) close(Reason::auth_error, *refused);
   require_open();
   log_.warn("a helper model was refused", {{"answer", *refused}});
   throw public_failure(ErrorCode::permission_denied, "the provider of '" + asked.name + "' refuses it");
+}
+
+Reservations::Held Door::reserve(const Meter::Asked& asked, const Stop& stop) {
+  try {
+    return meter_->reserve(asked, stop);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::budget_exhausted) close(Reason::budget_exhausted, e.client_text());
+    throw;
+  }
 }
 
 void Door::forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& stop) {
@@ -219,10 +228,10 @@ void Door::forward(Passing& passing, httpd::AnswerWriter& answer, const Stop& st
   }
 }
 
-void Door::note(Passing& passing, const DoorModel& model, const Stop& stop) {
+void Door::note(Passing& passing, const DoorModel& model, Reservations::Held held, const Stop& stop) {
   if (passing.status() == 0) return;
   ++state_.lock()->requests;
-  DoorRecord record{.status = passing.status(), .request = passing.sent_body(), .answer = passing.read()};
+  DoorRecord record{.status = passing.status(), .request = passing.sent_body(), .answer = passing.read(), .held = std::move(held)};
   record.billed = passing.status() < 400;
   if (record.billed) {
     record.counted = meter_->count(record.answer.request_id, model.upstream.name, record.answer.usage);

@@ -67,6 +67,7 @@ void DoorRecords::work(const std::stop_token& token) {
 
 void DoorRecords::keep(DoorRecord record) {
   if (record.billed) meter_.keep(record.counted);
+  record.held.release();
   const AnswerRead& answer = record.answer;
   trace_.append(trace::Model{.request_id = redactor_.apply(answer.request_id),
                              .model = record.counted.model,

@@ -21,6 +21,7 @@ struct DoorRecord {
   int status = 200;
   std::string request;
   AnswerRead answer;
+  Reservations::Held held = {};  ///< given back when the cost is kept: until then other runs know of it by this alone
 };
 
 /// Writes what passed a door into store and trace, on a thread of its own: the agent does not wait for a disk between its requests.

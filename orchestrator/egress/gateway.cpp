@@ -7,6 +7,7 @@
 #include "orchestrator/egress/door.h"
 #include "orchestrator/egress/host_rules.h"
 #include "orchestrator/egress/meter.h"
+#include "orchestrator/models/conversation.h"
 
 namespace forge::egress {
 namespace {
@@ -18,7 +19,8 @@ class MeteringObserver final : public models::ModelObserver {
   struct Call {
     Meter& meter;
     TraceSink& trace;
-    const std::string& model;
+    const Meter::Asked& asked;
+    Reservations::Held& held;
     std::optional<int> turn;
     const Stop& stop;
   };
@@ -28,13 +30,15 @@ class MeteringObserver final : public models::ModelObserver {
   void thinking_delta(std::string_view delta) override { inner_.thinking_delta(delta); }
   /// Dropped attempts were billed as well: the next one is a call like the first, and must be covered like it.
   void retrying(const Retry& retry) override {
-    call_.meter.check(call_.stop);
+    call_.held.release();
+    call_.held = call_.meter.reserve(call_.asked, call_.stop);
     inner_.retrying(retry);
   }
   void wasted(const Usage& usage) override {
-    const auto cost = call_.meter.record("", call_.model, usage);
+    const auto cost = call_.meter.record("", call_.asked.model, usage);
     call_.trace.append(
-        trace::Model{.request_id = {}, .model = call_.model, .usage = usage, .cost_nano_usd = cost, .stop_reason = "dropped"}, call_.turn);
+        trace::Model{.request_id = {}, .model = call_.asked.model, .usage = usage, .cost_nano_usd = cost, .stop_reason = "dropped"},
+        call_.turn);
     inner_.wasted(usage);
   }
 
@@ -53,9 +57,11 @@ class MeteredModel final : public models::Model {
   std::int64_t context_window() const override { return inner_->context_window(); }
 
   models::ModelResponse complete(const models::ModelRequest& request, models::ModelObserver& observer, const Stop& stop) override {
-    meter_->check(stop);  // may throw: nothing was sent yet
+    const Meter::Asked asked{
+        .model = inner_->name(), .request_bytes = models::request_bytes(request), .most_output_tokens = request.max_output_tokens};
+    Reservations::Held held = meter_->reserve(asked, stop);  // may throw: nothing was sent yet
     const auto turn = request.turn > 0 ? std::optional(request.turn) : std::nullopt;
-    MeteringObserver metering(observer, {*meter_, trace_, inner_->name(), turn, stop});
+    MeteringObserver metering(observer, {*meter_, trace_, asked, held, turn, stop});
     auto response = inner_->complete(request, metering, stop);
     const auto cost = meter_->record(response.request_id, inner_->name(), response.usage);
     trace_.append(trace::Model{.request_id = response.request_id,
@@ -104,7 +110,7 @@ std::unique_ptr<models::Model> Gateway::model_for(const Job& job, const Run& run
 
 std::unique_ptr<Meter> Gateway::make_meter(const Job& job, const Run& run, TraceSink& trace) const {
   const Meter::Caps caps{job.spec.budget_nano_usd, options_.job_nano_usd, options_.day_nano_usd};
-  return std::make_unique<Meter>(store_, clock_, trace, job, run, caps, prices_, options_.fallback);
+  return std::make_unique<Meter>(store_, clock_, trace, job, run, caps, prices_, options_.fallback, *under_way_);
 }
 
 void Gateway::check_door(const JobSpec& spec, models::WireFormat wire) const {

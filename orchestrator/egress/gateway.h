@@ -15,6 +15,7 @@
 #include "orchestrator/domain/trace.h"
 #include "orchestrator/egress/meter.h"
 #include "orchestrator/egress/model_door.h"
+#include "orchestrator/egress/reservations.h"
 #include "orchestrator/models/model.h"
 #include "orchestrator/models/price_book.h"
 #include "orchestrator/models/providers.h"
@@ -38,7 +39,7 @@ struct GatewayOptions {
 /// Hands out models that are metered: the one place where usage is counted, priced, stored and stopped by a budget. Thread-safe.
 class Gateway {
  public:
-  /// All references must outlive the gateway and its models.
+  /// All references must outlive the gateway, and that its models and doors.
   Gateway(const models::ModelFactory& models, const models::PriceBook& prices, store::Store& store, const Clock& clock, Log& log,
           GatewayOptions options)
       : models_(models), prices_(prices), store_(store), clock_(clock), log_(log), options_(std::move(options)) {}
@@ -47,8 +48,8 @@ class Gateway {
   /// price.
   void check(const JobSpec& spec) const;
 
-  /// The job's model for one run. complete() checks every budget before it calls (budget_exhausted), stores a usage row and a `model`
-  /// event for each response, and both for what dropped attempts were billed. Warns once at 80 % of a budget.
+  /// The job's model for one run. complete() has room under every budget before it calls, or waits for it (budget_exhausted), stores a
+  /// usage row and a `model` event for each response, and both for what dropped attempts were billed. Warns once at 80 % of a budget.
   /// `trace` must outlive the model.
   std::unique_ptr<models::Model> model_for(const Job& job, const Run& run, TraceSink& trace) const;
 
@@ -59,6 +60,9 @@ class Gateway {
   /// The job's model for an agent inside a sandbox. `listener`: the sandbox's 127.0.0.1:8080, by Sandbox::take_listener(kModelPort).
   /// `trace` must outlive the door. Throws what check() does.
   std::unique_ptr<ModelDoor> open_door(const Job& job, const Run& run, TraceSink& trace, UniqueFd listener) const;
+
+  /// Requests that wait because others under way might spend the budget.
+  std::size_t waiting_requests() const { return under_way_->waiting(); }
 
  private:
   /// One for each run's way to its model.
@@ -73,6 +77,7 @@ class Gateway {
   const Clock& clock_;
   Log& log_;
   const GatewayOptions options_;
+  const std::unique_ptr<Reservations> under_way_ = std::make_unique<Reservations>();
 };
 
 }  // namespace forge::egress

@@ -57,11 +57,16 @@ std::size_t count_tool_calls(const std::vector<ChatMessage>& messages) {
 
 std::int64_t estimated_tokens(std::size_t bytes) { return (static_cast<std::int64_t>(bytes) + kBytesPerToken - 1) / kBytesPerToken; }
 
+std::size_t request_bytes(const ModelRequest& request) {
+  std::size_t bytes = request.system.size();
+  for (const ChatMessage& message : request.messages) bytes += bytes_of(message.blocks);
+  for (const ToolSpec& tool : request.tools) bytes += tool.name.size() + tool.description.size() + tool.schema_json.size();
+  return bytes;
+}
+
 Usage estimated_usage(const ModelRequest& request, const std::vector<Block>& answer) {
-  std::size_t input = request.system.size();
-  for (const ChatMessage& message : request.messages) input += bytes_of(message.blocks);
-  for (const ToolSpec& tool : request.tools) input += tool.name.size() + tool.description.size() + tool.schema_json.size();
-  return {.input = estimated_tokens(input), .output = estimated_tokens(bytes_of(answer)), .cache_read = 0, .cache_write = 0};
+  return {
+      .input = estimated_tokens(request_bytes(request)), .output = estimated_tokens(bytes_of(answer)), .cache_read = 0, .cache_write = 0};
 }
 
 }  // namespace forge::models

@@ -16,6 +16,9 @@ std::vector<ChatMessage> normalised(const std::vector<ChatMessage>& messages);
 /// Tool calls in the conversation so far: numbers the calls of a server that gives no ids, so that they stay unique.
 std::size_t count_tool_calls(const std::vector<ChatMessage>& messages);
 
+/// Of what a request says, without the format's own words.
+std::size_t request_bytes(const ModelRequest& request);
+
 /// A guess: a token for each four bytes.
 std::int64_t estimated_tokens(std::size_t bytes);
 

@@ -48,7 +48,8 @@ DoorRecord record_of(std::size_t bytes) {
 
 class DoorRecordsTest : public DoorTest {
  protected:
-  Meter meter_{*store_, clock_, trace_, job_, run_, {}, prices_, {}};
+  Reservations under_way_;
+  Meter meter_{*store_, clock_, trace_, job_, run_, {}, prices_, {}, under_way_};
   HeldTrace held_;
 };
 

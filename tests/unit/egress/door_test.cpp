@@ -1,5 +1,7 @@
 #include "orchestrator/egress/door.h"
 
+#include <algorithm>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -251,6 +253,45 @@ TEST_F(DoorTest, ClosesWhenABudgetIsSpent) {
   EXPECT_THAT(server_->requests(), SizeIs(2));
   close();
   EXPECT_THAT(trace_.of<trace::Budget>(), SizeIs(2)) << "warned and stopped";
+}
+
+TEST_F(DoorTest, PassesABudgetByOneAnswerHoweverManyAreAskedForAtOnce) {
+  constexpr int kAtOnce = 60;
+  spec_.budget_nano_usd = kAnswerCost / 100;
+  ModelDoor& door = open();
+  std::promise<void> answers;
+  server_->on_request([held = answers.get_future().share()](const auto&) { held.wait(); });
+  std::vector<int> statuses(kAtOnce);
+  {
+    std::vector<std::jthread> clients;
+    const std::shared_ptr<void> let(nullptr, [&](void*) { answers.set_value(); });  // also when the wait fails
+    for (int& status : statuses) clients.emplace_back([&] { EXPECT_EQ(test::code_of([&] { status = ask(body()).status; }), "none"); });
+    const Stop stop = test::soon();
+    while (gateway_->waiting_requests() != kAtOnce - 1) forge::pause(std::chrono::milliseconds(5), stop);
+  }
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 200), 1);
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 403), kAtOnce - 1);
+  EXPECT_EQ(door.closed()->reason, Reason::budget_exhausted);
+  close();
+  EXPECT_EQ(store_->run(job_.id, 1)->cost_nano_usd, kAnswerCost);
+  EXPECT_THAT(trace_.of<trace::Budget>(), SizeIs(2)) << "warned and stopped, once each";
+}
+
+TEST_F(DoorTest, GoesOnWithWhatWaitedWhenTheRequestBeforeItBreaksOff) {
+  spec_.budget_nano_usd = 3 * kAnswerCost;
+  open();
+  const std::string large = R"({"max_tokens": 1000, "model": "large", "stream": true, "messages": [{"role": "user", "content": "hello"}]})";
+  server_->fault_once({.hang = true});  // after the first event
+  test::RawClient waiting = client();
+  {
+    test::RawClient leaving = client();
+    leaving.send(test::body_request("POST", "/v1/messages", large));
+    leaving.read_to("message_start");
+    waiting.send(test::body_request("POST", "/v1/messages", large));
+    const Stop stop = test::soon();
+    while (gateway_->waiting_requests() != 1) forge::pause(std::chrono::milliseconds(5), stop);
+  }
+  EXPECT_EQ(waiting.read_response().status, 200);
 }
 
 // The sums of a job and of a day come from the store, which may be behind the answers.

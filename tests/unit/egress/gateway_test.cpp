@@ -191,10 +191,11 @@ TEST_F(GatewayTest, CountsAllRunsOfAJob) {
 TEST_F(GatewayTest, WaitsForNothingThatCannotBeKept) {
   script(kOneStep);
   const Session one = session();
-  Meter meter(*store_, clock_, trace_, one.job, one.run, {.job_nano_usd = kStepCost}, prices_, {});
+  Reservations under_way;
+  Meter meter(*store_, clock_, trace_, one.job, one.run, {.job_nano_usd = kStepCost}, prices_, {}, under_way);
   meter.count("r", "known/model", {100, 10, 1000, 8});
   meter.keep_no_more();
-  EXPECT_EQ(test::code_of([&] { meter.check(soon()); }), "budget_exhausted");
+  EXPECT_EQ(test::code_of([&] { static_cast<void>(meter.reserve({.model = "known/model"}, soon())); }), "budget_exhausted");
 }
 
 TEST_F(GatewayTest, CountsAllJobsOfADayAndForgetsThemAtMidnight) {
