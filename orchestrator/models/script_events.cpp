@@ -24,6 +24,10 @@ std::vector<std::string> pieces_of(const std::string& text) {
   return pieces;
 }
 
+std::vector<std::string> text_pieces(const ScriptStep& step, const StreamOddities& oddities) {
+  return oddities.whole_text && !step.text.empty() ? std::vector<std::string>{step.text} : pieces_of(step.text);
+}
+
 std::string tool_id(const ScriptTool& tool, std::size_t step, std::size_t index) {
   return tool.id.empty() ? "call_" + std::to_string(step + 1) + "_" + std::to_string(index + 1) : tool.id;
 }
@@ -81,7 +85,7 @@ class AnthropicEvents {
   }
   void text() {
     block_start({{"type", "text"}, {"text", ""}});
-    for (const std::string& piece : pieces_of(step_.text)) delta({{"type", "text_delta"}, {"text", piece}});
+    for (const std::string& piece : text_pieces(step_, oddities_)) delta({{"type", "text_delta"}, {"text", piece}});
     block_stop();
   }
   void tool(std::size_t i) {
@@ -116,7 +120,7 @@ class OpenAiEvents {
   std::vector<std::string> make() {
     chunk({{"role", "assistant"}, {"content", ""}}, nullptr);
     for (const std::string& piece : pieces_of(step_.thinking)) chunk({{"reasoning_content", piece}}, nullptr);
-    for (const std::string& piece : pieces_of(step_.text)) chunk({{"content", piece}}, nullptr);
+    for (const std::string& piece : text_pieces(step_, oddities_)) chunk({{"content", piece}}, nullptr);
     for (std::size_t i = 0; i < step_.tools.size(); ++i) tool(i);
     if (step_.cut) return std::move(events_);
     chunk(ordered_json::object(), stop());

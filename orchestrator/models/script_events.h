@@ -14,6 +14,7 @@ namespace forge::models {
 
 /// What servers of these formats do differently from each other.
 struct StreamOddities {
+  bool whole_text = false;    ///< each text in one piece
   bool repeat_usage = false;  ///< cumulative counts come more than once
   bool missing_done = false;  ///< OpenAI: no [DONE]
   bool no_usage = false;      ///< OpenAI: no usage chunk

@@ -239,6 +239,9 @@ TEST_P(ClaudeCode, NeverSeesTheKeyAndIsDeadWhenItIsCancelled) {
             {bash("env; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; grep -rs canary-of /home /tmp /workspace /etc /run; "
                   "python3 -c \"import urllib.request as r; print(r.urlopen('http://127.0.0.1:8080/v1/models').read())\"")}),
        does("", {bash("exec -a " + mark + " tail -f /dev/null")}), says("never")}));
+  test::ModelFaults faults;
+  faults.oddities.whole_text = true;  // torn, the key could not be found in what is kept of the answer, redacted or not
+  model_->set_faults(faults);
   Program forge = forge_->start(args());
   wait_for_process(mark);
   std::string seen;
@@ -260,6 +263,8 @@ TEST_P(ClaudeCode, NeverSeesTheKeyAndIsDeadWhenItIsCancelled) {
   const auto results = of_type(events, "tool_result");
   EXPECT_THAT(results.at(0).dump(), HasSubstr("placeholder"));
   EXPECT_THAT(json(events).dump(), Not(HasSubstr(kCanary)));
+  EXPECT_THAT(of_type(events, "text").at(0).dump(), HasSubstr("Is it [redacted]"));
+  EXPECT_THAT(of_type(events, "model").at(0).at("data").at("response").dump(), HasSubstr("Is it [redacted]"));
   EXPECT_TRUE(conversation_is_kept());  // in which the model said the key
   EXPECT_THAT(canaries(), IsEmpty());
 }

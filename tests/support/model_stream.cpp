@@ -33,8 +33,8 @@ constexpr Flag<StreamOddities> kOddities[] = {
     {"repeat_usage", &StreamOddities::repeat_usage}, {"missing_done", &StreamOddities::missing_done},
     {"no_usage", &StreamOddities::no_usage},         {"no_index", &StreamOddities::no_index},
     {"zero_index", &StreamOddities::zero_index},     {"null_ids", &StreamOddities::null_ids},
-    {"repeat_ids", &StreamOddities::repeat_ids},     {"whole_calls", &StreamOddities::whole_calls},
-    {"null_choices", &StreamOddities::null_choices}};
+    {"whole_text", &StreamOddities::whole_text},     {"repeat_ids", &StreamOddities::repeat_ids},
+    {"whole_calls", &StreamOddities::whole_calls},   {"null_choices", &StreamOddities::null_choices}};
 
 /// False when no flag has that name.
 template <typename Flags, std::size_t N>
