@@ -92,7 +92,7 @@ struct Engine::Parts {
         access(store::make_access_control(*store)),
         drivers(make_drivers(config, log)),
         prices(models::PriceBook::load(config.models.prices_file)),
-        cassette(make_cassette(config, redactor)),
+        cassette(options.work ? make_cassette(config, redactor) : nullptr),  // one that cannot be used hinders nobody who only looks
         models(recorded_settings(config, cassette.get()), prices, clock),
         gateway(models, prices, *store, clock, log, gateway_options(config)),
         pi(adapters::make_pi(gateway)),

@@ -55,7 +55,12 @@ std::unique_ptr<models::Cassette> make_cassette(const config::Config& config, co
   const auto colon = asked.find(':');
   if (colon == std::string::npos) return nullptr;
   models::CassetteOptions options{.file = asked.substr(colon + 1), .scrubs = config.gateway.cassette_scrub, .redactor = redactor};
-  return asked.starts_with("record:") ? models::record_cassette(std::move(options)) : models::replay_cassette(std::move(options));
+  try {
+    return asked.starts_with("record:") ? models::record_cassette(std::move(options)) : models::replay_cassette(std::move(options));
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::invalid_argument) throw;
+    throw bad_input("gateway.cassette", e.client_text(), e.hint());
+  }
 }
 
 std::map<std::string, sandbox::Template> templates(const config::Config& config) {

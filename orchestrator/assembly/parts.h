@@ -24,7 +24,7 @@ std::string program_path();
 
 /// From the configuration to what each room takes.
 models::ModelSettings model_settings(const config::Config& config);
-/// The cassette of gateway.cassette; null when none is asked for. Touches no file yet.
+/// The cassette of gateway.cassette; null when none is asked for. Throws bad_input("gateway.cassette") for one that cannot be used.
 std::unique_ptr<models::Cassette> make_cassette(const config::Config& config, const Redactor& redactor);
 std::map<std::string, sandbox::Template> templates(const config::Config& config);
 git::CacheOptions git_options(const config::Config& config, Log& log);

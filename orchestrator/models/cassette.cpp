@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,10 @@ constexpr std::array<std::string_view, 9> kNotKept{"set-cookie",          "www-a
 Error problem(const std::string& file, const std::string& what, const std::string& hint = {}) {
   const std::string name = std::filesystem::path(file).filename().string();
   return public_failure(ErrorCode::invalid_argument, "the cassette " + name + " " + what).with_hint(hint);
+}
+
+Error exists_already(const std::string& file) {
+  return problem(file, "exists already and is not overwritten", "remove it to record it anew");
 }
 
 /// Path and query of a URL: the host may be another one when the cassette is replayed.
@@ -124,7 +129,7 @@ Exchanged read_line(const json& line) {
 
 class Recording final : public Cassette {
  public:
-  explicit Recording(CassetteOptions options) : options_(std::move(options)) {}
+  explicit Recording(CassetteOptions options) : options_(std::move(options)) { check(); }
   std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) override;
 
   const CassetteOptions& options() const { return options_; }
@@ -137,16 +142,26 @@ class Recording final : public Cassette {
     UniqueFd file;
     std::int64_t last = 0;
   };
+  /// What can be known before there is anything to write.
+  void check() const;
   CassetteOptions options_;
   int file_ = -1;  // state_'s, once it is there; each exchange is one appended write
   Guarded<State> state_;
 };
 
+void Recording::check() const {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(options_.file, error))) throw exists_already(options_.file);
+  const std::filesystem::path folder = std::filesystem::absolute(options_.file).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) throw problem(options_.file, "cannot be made: its folder is not there");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) throw problem(options_.file, "cannot be made: " + std::string(std::strerror(errno)));
+}
+
 std::int64_t Recording::begin() {
   auto state = state_.lock();  // held over the making of the file: once, and nobody can write before it is there
   if (!state->file) {
     UniqueFd file(::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
-    if (!file && errno == EEXIST) throw problem(options_.file, "exists already and is not overwritten", "remove it to record it anew");
+    if (!file && errno == EEXIST) throw exists_already(options_.file);
     if (!file) throw problem(options_.file, "cannot be made: " + std::string(std::strerror(errno)));
     write_all(file.get(), dump_json({{"cassette", kVersion}}) + "\n", Stop());
     state->file = std::move(file);
@@ -200,7 +215,9 @@ std::unique_ptr<Transport> Recording::around(std::unique_ptr<Transport> transpor
 
 class Replay final : public Cassette {
  public:
-  explicit Replay(CassetteOptions options) : options_(std::move(options)) {}
+  explicit Replay(CassetteOptions options) : options_(std::move(options)), exchanges_(load()) {
+    used_.lock()->assign(exchanges_.size(), false);
+  }
   std::unique_ptr<Transport> around(std::unique_ptr<Transport>) override;
 
   /// The exchange that answers the request, used up by that.
@@ -208,23 +225,23 @@ class Replay final : public Cassette {
   void wait_for(const Chunk& chunk, const Stop& stop) const { options_.pause(std::min(chunk.delay, kLongestReplayedDelay), stop); }
 
  private:
-  struct Tape {
-    std::vector<Exchanged> exchanges;
-    std::vector<bool> used;
-    bool loaded = false;
-  };
   std::vector<Exchanged> load() const;
-  Error miss(const Exchanged& wanted, const Tape& tape) const;
+  Error miss(const Exchanged& wanted, const std::vector<bool>& used) const;
 
-  CassetteOptions options_;
-  Guarded<Tape> tape_;
+  const CassetteOptions options_;
+  const std::vector<Exchanged> exchanges_;
+  Guarded<std::vector<bool>> used_;
 };
 
 std::vector<Exchanged> Replay::load() const {
   std::error_code error;
-  // A FIFO would hold up the run for ever.
+  // A FIFO would hold up the start for ever.
   if (std::filesystem::exists(options_.file, error) && !std::filesystem::is_regular_file(options_.file, error))
     throw problem(options_.file, "is no regular file");
+  const auto bytes = std::filesystem::file_size(options_.file, error);
+  if (!error && bytes > options_.most_bytes)
+    throw problem(options_.file,
+                  "is " + std::to_string(bytes) + " bytes long, and at most " + std::to_string(options_.most_bytes) + " are read");
   std::ifstream in(options_.file, std::ios::binary);
   if (!in) throw problem(options_.file, "cannot be read");
   std::vector<Exchanged> exchanges;
@@ -250,25 +267,20 @@ std::vector<Exchanged> Replay::load() const {
 
 Exchanged Replay::take(const net::HttpRequest& request) {
   const Exchanged wanted = asked(request, options_);
-  auto tape = tape_.lock();
-  if (!tape->loaded) {  // under the lock: once, and nobody can be answered before it is there
-    tape->exchanges = load();
-    tape->used.assign(tape->exchanges.size(), false);
-    tape->loaded = true;
-  }
-  for (std::size_t i = 0; i < tape->exchanges.size(); ++i) {
-    const Exchanged& there = tape->exchanges[i];
-    if (tape->used[i] || there.hash != wanted.hash || there.method != wanted.method || there.path != wanted.path) continue;
-    tape->used[i] = true;
+  auto used = used_.lock();
+  for (std::size_t i = 0; i < exchanges_.size(); ++i) {
+    const Exchanged& there = exchanges_[i];
+    if ((*used)[i] || there.hash != wanted.hash || there.method != wanted.method || there.path != wanted.path) continue;
+    (*used)[i] = true;
     return there;
   }
-  throw miss(wanted, *tape);
+  throw miss(wanted, *used);
 }
 
-Error Replay::miss(const Exchanged& wanted, const Tape& tape) const {
-  const auto next = std::find(tape.used.begin(), tape.used.end(), false);
-  if (next == tape.used.end()) return problem(options_.file, fmt::format("has {} exchanges, and one more was asked for", tape.used.size()));
-  const Exchanged& there = tape.exchanges[static_cast<std::size_t>(next - tape.used.begin())];
+Error Replay::miss(const Exchanged& wanted, const std::vector<bool>& used) const {
+  const auto next = std::find(used.begin(), used.end(), false);
+  if (next == used.end()) return problem(options_.file, fmt::format("has {} exchanges, and one more was asked for", used.size()));
+  const Exchanged& there = exchanges_[static_cast<std::size_t>(next - used.begin())];
   const std::string told = fmt::format("does not have this request: the next one in it, number {}, ", there.seq);
   if (there.method != wanted.method || there.path != wanted.path)
     return problem(options_.file, fmt::format("{}is {} {} and not {} {}", told, there.method, there.path, wanted.method, wanted.path));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,9 +21,12 @@ class Cassette {
  public:
   virtual ~Cassette() = default;
   /// The transport, recorded, or a replay in its place. The cassette must outlive it. stream() of the result throws invalid_argument, with
-  /// a text for clients that names the file without its folder, when the file cannot be used, or holds no such request.
+  /// a text for clients that names the file without its folder, when the file holds no such request, or can no longer be made.
   virtual std::unique_ptr<Transport> around(std::unique_ptr<Transport> transport) = 0;
 };
+
+/// Of a file that is replayed, which stands in memory as a whole: the conversations of many runs.
+inline constexpr std::uintmax_t kMostCassetteBytes = 256 << 20;
 
 struct CassetteOptions {
   std::string file;
@@ -30,6 +34,7 @@ struct CassetteOptions {
   /// "metadata.user_id", "messages.*.content".
   std::vector<std::string> scrubs;
   const Redactor& redactor;  ///< outlives the cassette
+  std::uintmax_t most_bytes = kMostCassetteBytes;
   /// What a recording measures delays by.
   std::function<SteadyClock::time_point()> now = [] { return SteadyClock::now(); };
   /// Waits before a piece of a replayed answer; throws as forge::pause does.
@@ -41,12 +46,14 @@ struct CassetteOptions {
 /// Of a recorded delay: a model that thought for minutes need not be waited for as long again.
 inline constexpr std::chrono::milliseconds kLongestReplayedDelay{10'000};
 
-/// Writes each exchange at its end. The file is made at the first one; one that exists is never written to.
+/// Writes each exchange at its end. The file is made at the first one; one that exists is never written to. Throws invalid_argument, with a
+/// text for clients, when the file is there already, or its folder is none that it can be made in.
 std::unique_ptr<Cassette> record_cassette(CassetteOptions options);
 
 /// Answers each request with the first exchange of the file that is not used up and has the same method, path and body hash, each piece
 /// after the delay that it was recorded with, up to kLongestReplayedDelay. A request that the file does not have names the place where it
-/// first differs from the next exchange.
+/// first differs from the next exchange. Reads the whole file now: throws invalid_argument, with a text for clients that names the file
+/// without its folder, when it cannot be used.
 std::unique_ptr<Cassette> replay_cassette(CassetteOptions options);
 
 }  // namespace forge::models

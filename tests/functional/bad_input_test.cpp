@@ -99,6 +99,24 @@ TEST_F(BadInput, OfTheEnvironmentNamesTheVariable) {
                   "  write FORGE_JOBS__MAX_TURNS"});
 }
 
+// Not in the middle of the first run, after everything was fetched and made for it.
+TEST_F(BadInput, OfACassetteIsToldAtTheStart) {
+  const auto tape = [&](const char* word, const std::string& name) {
+    forge_.set("FORGE_GATEWAY__CASSETTE", word + forge_.file(name).string());
+    for (const std::vector<std::string>& args : {std::vector<std::string>{"serve"}, run_args({"--model", forge_.steps(runs("true"))})}) {
+      const Said said = forge_.forge(args);
+      EXPECT_EQ(said.status(), 2) << said.err;
+      EXPECT_THAT(said.err, StartsWith("forge: gateway.cassette: the cassette " + std::filesystem::path(name).filename().string()));
+    }
+    EXPECT_EQ(forge_.forge({"jobs"}).status(), 0) << "who only looks needs none";
+  };
+  tape("replay:", "none.jsonl");
+  test::write_file(forge_.file("broken.jsonl"), "no cassette\n");
+  tape("replay:", "broken.jsonl");
+  tape("record:", "broken.jsonl");
+  tape("record:", "missing/new.jsonl");
+}
+
 TEST_F(BadInput, OfTheCommandLineNamesTheOption) {
   const std::string model = forge_.steps(runs("true"));
   const std::vector<Mistake> mistakes{

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/base/error.h"
@@ -273,6 +274,41 @@ TEST_F(CassetteTest, OverwritesNothing) {
   serve(kTapeScript);
   EXPECT_THAT(error_of([&] { ask(*record_cassette(options()), kFirstBody); })->client_text(), HasSubstr("exists already"));
   EXPECT_EQ(test::read_file(file_), "precious");
+}
+
+TEST_F(CassetteTest, SaysBeforeAnythingIsAskedThatItCannotBeUsed) {
+  EXPECT_THAT(error_of([&] { replay_cassette(options()); })->client_text(), HasSubstr("cannot be read"));
+  test::write_file(file_, "precious");
+  EXPECT_THAT(error_of([&] { replay_cassette(options()); })->client_text(), HasSubstr("is broken at line 1"));
+  EXPECT_THAT(error_of([&] { record_cassette(options()); })->client_text(), HasSubstr("exists already"));
+  file_ = (dir_ / "missing" / "tape.jsonl").string();
+  const auto error = error_of([&] { record_cassette(options()); });
+  EXPECT_EQ(error->code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(error->client_text(), HasSubstr("its folder is not there"));
+  EXPECT_THAT(error->client_text(), Not(HasSubstr(dir_.str())));
+}
+
+TEST_F(CassetteTest, OverwritesNoLinkEither) {
+  std::filesystem::create_symlink(dir_ / "nowhere", file_);
+  EXPECT_THAT(error_of([&] { record_cassette(options()); })->client_text(), HasSubstr("exists already"));
+}
+
+// Runs may have begun meanwhile, or another Forge.
+TEST_F(CassetteTest, OverwritesNothingThatCameLater) {
+  serve(kTapeScript);
+  const auto recording = record_cassette(options());
+  test::write_file(file_, "precious");
+  EXPECT_THAT(error_of([&] { ask(*recording, kFirstBody); })->client_text(), HasSubstr("exists already"));
+  EXPECT_EQ(test::read_file(file_), "precious");
+}
+
+TEST_F(CassetteTest, IsReadUpToItsCapAndNoByteMore) {
+  write_tape({{0, "one"}});
+  CassetteOptions capped = options();
+  capped.most_bytes = std::filesystem::file_size(file_);
+  EXPECT_EQ(ask(*replay_cassette(capped), kFirstBody).body, "one");
+  --capped.most_bytes;
+  EXPECT_THAT(error_of([&] { replay_cassette(capped); })->client_text(), HasSubstr("bytes long, and at most"));
 }
 
 TEST_F(CassetteTest, IsNotWaitedForWhereItIsNoFile) {
