@@ -21,7 +21,9 @@ Session::Session(const RunContext& context, const OpenDoor& open_door, Options o
       trace_(context.trace, context.job.spec.limits.max_tokens, [this] { over_limit(); }),
       door_(open_door(trace_)),
       system_prompt_(appended_prompt(context.job.spec, context.instructions)),
-      session_id_(context.resume ? context.resume->id : new_session_id()) {}
+      session_id_(context.resume ? context.resume->id : new_session_id()) {
+  trace_.set_job_model(door_->metered_name());
+}
 
 void Session::over_limit() {
   auto watch = watch_.lock();

@@ -20,9 +20,7 @@ int TurnTrace::turn_of(const std::string& request_id) {
 
 void TurnTrace::append(TraceData data, std::optional<int> turn) {
   if (const auto* model = std::get_if<trace::Model>(&data)) {
-    // What was billed of a response that was dropped belongs to the turn that tries again.
-    const bool whole = model->stop_reason != "dropped" && model->stop_reason != "error" && !model->request_id.empty();
-    if (!turn && whole) turn = turn_of(model->request_id);
+    if (!turn) turn = turn_of_metered(*model);
     const Usage usage = model->usage;
     if (!turn && turns() > 0) turn = turns();
     inner_.append(std::move(data), turn);
@@ -30,6 +28,18 @@ void TurnTrace::append(TraceData data, std::optional<int> turn) {
   }
   if (!turn && turns() > 0) turn = turns();
   inner_.append(std::move(data), turn);
+}
+
+std::optional<int> TurnTrace::turn_of_metered(const trace::Model& model) {
+  // What was billed of a response that was dropped belongs to the turn that tries again.
+  if (model.stop_reason == "dropped" || model.stop_reason == "error" || model.request_id.empty()) return {};
+  {
+    auto state = state_.lock();
+    const auto printed = state->by_request.find(model.request_id);
+    if (printed != state->by_request.end()) return printed->second;
+    if (!state->job_model.empty() && model.model != state->job_model) return {};
+  }
+  return turn_of(model.request_id);
 }
 
 void TurnTrace::count(const Usage& usage) {

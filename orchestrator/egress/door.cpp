@@ -84,6 +84,7 @@ class Door final : public ModelDoor, private httpd::Site {
   std::optional<DoorClosed> closed() const override { return state_.lock()->closed; }
   int requests() const override { return state_.lock()->requests; }
   const std::string& model_name() const override { return models_->names().front(); }
+  const std::string& metered_name() const override { return models_->job_model().upstream.name; }
 
  private:
   struct State {

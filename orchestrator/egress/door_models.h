@@ -43,6 +43,7 @@ class DoorModels {
   DoorModel& find(const std::string& name) const;
   /// Whether the job cannot go on without it.
   bool is_job_model(const DoorModel& model) const { return &model == models_.front().get(); }
+  const DoorModel& job_model() const { return *models_.front(); }
   /// Every name, that of the job's model first.
   const std::vector<std::string>& names() const { return names_; }
 

@@ -24,6 +24,8 @@ class ModelDoor {
   virtual int requests() const = 0;
   /// The name that the agent is to ask for: "claude-sonnet-5" for anthropic/claude-sonnet-5, "scripted" for a script.
   virtual const std::string& model_name() const = 0;
+  /// The same model as the `model` events of the trace call it: "anthropic/claude-sonnet-5". Events of other names are of helper models.
+  virtual const std::string& metered_name() const = 0;
 };
 
 }  // namespace forge::egress

@@ -35,11 +35,13 @@ class FakeDoor final : public egress::ModelDoor {
     if (asked_) asked_();
     return name_;
   }
+  const std::string& metered_name() const override { return metered_name_; }
 
  private:
   const std::optional<egress::DoorClosed>& closed_;
   const std::function<void()>& asked_;
   const std::string name_ = "claude-sonnet-5";
+  const std::string metered_name_ = "anthropic/claude-sonnet-5";
 };
 
 /// Programs of the test in the place of claude-code; the rest is real.
@@ -212,11 +214,21 @@ TEST_F(ClaudeSession, CountsTurnsOverAllPrompts) {
       "\\\"text\\\":\\\"x\\\"}]}}\"\n" +
       done("x"));
   session.prompt("one", test::soon());
-  door_trace_->append(trace::Model{.request_id = "another", .stop_reason = "end_turn"});
+  door_trace_->append(trace::Model{.request_id = "titles", .model = "anthropic/claude-haiku-5-5", .stop_reason = "end_turn"});
+  door_trace_->append(trace::Model{.request_id = "another", .model = "anthropic/claude-sonnet-5", .stop_reason = "end_turn"});
   const auto before = sandbox_->commands().size();
   EXPECT_EQ(session.prompt("two", test::soon()).reason, Reason::max_turns);
   EXPECT_EQ(sandbox_->commands().size(), before) << "the program is not even started";
   EXPECT_EQ(recorder_.of<trace::Limit>().at(0).what, "max_turns");
+}
+
+// It gives sessions titles, for example, with a small model and without a word about it.
+TEST_F(ClaudeSession, CountsNoTurnForWhatTheProgramAsksOfAHelperModel) {
+  job_.spec.limits.max_turns = 1;
+  Session& session = program(done("x"));
+  door_trace_->append(trace::Model{.request_id = "titles", .model = "anthropic/claude-haiku-5-5", .stop_reason = "end_turn"});
+  EXPECT_NE(session.prompt("one", test::soon()).reason, Reason::max_turns);
+  EXPECT_EQ(recorder_.types(), "model");
 }
 
 TEST_F(ClaudeSession, FindsNoSettingsThatASetupCommandLeft) {

@@ -187,6 +187,24 @@ TEST(ClaudeTurnTrace, GivesTheGatewaysFiguresTheTurnOfTheirRequest) {
   EXPECT_THAT(turns, ElementsAre(1, 2, 1, 3, 3, 3));
 }
 
+TEST(ClaudeTurnTrace, BeginsTurnsForTheJobsModelAndForWhatIsPrintedOnly) {
+  test::TraceRecorder recorder;
+  TurnTrace trace(recorder, 100, [] {});
+  trace.set_job_model("a/large");
+  trace.append(trace::Model{.request_id = "s1", .model = "a/small", .stop_reason = "end_turn"});
+  EXPECT_EQ(trace.turns(), 0);
+  trace.append(trace::Model{.request_id = "r1", .model = "a/large", .usage = {1, 0, 0, 0}, .stop_reason = "tool_use"});
+  trace.append(trace::Model{.request_id = "s2", .model = "a/small", .usage = {2, 0, 0, 0}, .stop_reason = "end_turn"});
+  EXPECT_EQ(trace.turns(), 1);
+  EXPECT_EQ(trace.turn_of("s3"), 2);
+  trace.append(trace::Model{.request_id = "s3", .model = "a/small", .stop_reason = "end_turn"});
+  std::vector<int> turns;
+  for (const auto& seen : recorder.all()) turns.push_back(seen.turn.value_or(0));
+  EXPECT_EQ(recorder.types(), "model turn model model turn model");
+  EXPECT_THAT(turns, ElementsAre(0, 1, 1, 1, 2, 2));
+  EXPECT_EQ(trace.tokens(), 3) << "they are billed all the same";
+}
+
 TEST(ClaudeTurnTrace, SaysOnceThatTheTokensAreUsed) {
   test::TraceRecorder recorder;
   int said = 0;
