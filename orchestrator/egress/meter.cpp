@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 constexpr std::array<std::string_view, 3> kScopes{"run", "job", "day"};
-constexpr std::size_t kBytesPerToken = 4;
+constexpr std::size_t kRequestBytesPerToken = 4;
 // The longest answer of any model in the built-in price file; a longer one passes a budget by itself at most.
 constexpr std::int64_t kMostOutputTokens = 128'000;
 
@@ -65,7 +65,7 @@ std::int64_t Meter::most_nano_usd(const Asked& asked) const {
   const auto known = prices_.price(asked.model);
   const std::optional<Price>& price = known ? known : fallback_;
   if (caps_.empty() || !price) return 0;
-  const auto tokens = static_cast<std::int64_t>(asked.request_bytes / kBytesPerToken) + 1;
+  const auto tokens = static_cast<std::int64_t>(asked.request_bytes / kRequestBytesPerToken) + 1;
   const std::int64_t output = asked.most_output_tokens.value_or(kMostOutputTokens);
   // Whether the prompt is new, or goes into the cache as well, only the answer tells.
   return std::max(forge::cost_nano_usd({.input = tokens, .output = output}, *price),
