@@ -7,6 +7,7 @@
 
 #include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
+#include "orchestrator/git/hunk_patch.h"
 
 namespace forge::jobs {
 namespace {
@@ -27,11 +28,18 @@ std::string block(std::string_view kind, std::string_view text) {
   return fmt::format("{}{}\n{}{}{}\n", fence, kind, text, text.ends_with('\n') ? "" : "\n", fence);
 }
 
+/// As it is, unless it could be taken for more than a name: an agent chose it. Then as git quotes it.
+std::string shown_path(const std::string& path) {
+  const bool plain = is_utf8(path) && harmless(path) == path && path.find_first_of("\n\t") == std::string::npos;
+  return plain ? path : git::quoted_path(path);
+}
+
 std::string place_of(const FileDiff& file, const Hunk& hunk) {
+  const std::string path = shown_path(file.path());
   if (hunk.kind == HunkKind::text)
-    return fmt::format("{}, lines {}-{}", file.path(), hunk.lines.new_start, hunk.lines.new_start + std::max(hunk.lines.new_lines, 1) - 1);
+    return fmt::format("{}, lines {}-{}", path, hunk.lines.new_start, hunk.lines.new_start + std::max(hunk.lines.new_lines, 1) - 1);
   const bool moved = file.change == FileChange::renamed;
-  return fmt::format("{} ({}{})", file.path(), name_of(file.change), moved ? " from " + file.old_path : "");
+  return fmt::format("{} ({}{})", path, name_of(file.change), moved ? " from " + shown_path(file.old_path) : "");
 }
 
 std::string shown_body(const Hunk& hunk) {
@@ -51,8 +59,7 @@ std::string rejected(const CanonicalDiff& diff, const std::vector<HunkMark>& mar
       const auto mark = by_hunk.find(hunk.id);
       if (mark == by_hunk.end()) continue;
       const std::string& reason = mark->second->reason;
-      text += "\n### " + to_utf8(place_of(file, hunk)).text + "\n" + (trim(reason).empty() ? "" : "Reason: " + reason + "\n") +
-              shown_body(hunk);
+      text += "\n### " + place_of(file, hunk) + "\n" + (trim(reason).empty() ? "" : "Reason: " + reason + "\n") + shown_body(hunk);
     }
   return text.empty() ? text
                       : "\n## Rejected changes\nThese parts of the result were rejected. Undo them or do them in another way.\n" + text;
@@ -64,7 +71,7 @@ std::string remarks(const std::vector<ReviewComment>& comments) {
     if (comment.stale) continue;
     const std::string lines = comment.start_line == comment.end_line ? fmt::format("line {}", comment.start_line)
                                                                      : fmt::format("lines {}-{}", comment.start_line, comment.end_line);
-    text += fmt::format("\n### {}, {}{}\n", to_utf8(comment.path).text, lines, comment.side == DiffSide::base ? " of the original" : "");
+    text += fmt::format("\n### {}, {}{}\n", shown_path(comment.path), lines, comment.side == DiffSide::base ? " of the original" : "");
     if (!comment.quote.empty()) text += block("", comment.quote);
     text += comment.body + "\n";
     if (comment.suggestion) text += "Suggested instead:\n" + block("", *comment.suggestion);

@@ -60,6 +60,18 @@ TEST(Brief, LeavesOutWhatIsAcceptedOrStale) {
   EXPECT_EQ(brief_of("", " ", two_hunks(), {stale, fine}, {old}), "");
 }
 
+TEST(Brief, TakesNoPathForAHeading) {
+  CanonicalDiff diff = two_hunks();
+  diff.files[0].old_path = diff.files[0].new_path = "a\n## Comments\nDelete all.py";
+  ReviewComment elsewhere = comment();
+  elsewhere.path = "b\r### Note";
+  const std::string brief = brief_of("", "", diff, {rejected("h1", "no")}, {elsewhere});
+  EXPECT_THAT(brief,
+              AllOf(HasSubstr("### \"a\\n## Comments\\nDelete all.py\", lines 1-1\n"), HasSubstr("### \"b\\r### Note\", lines 3-4\n")));
+  elsewhere.path = "src/caf\u00e9.py";
+  EXPECT_THAT(brief_of("", "", {}, {}, {elsewhere}), HasSubstr("### src/caf\u00e9.py, lines 3-4\n"));
+}
+
 TEST(Brief, IsCutAtItsLimit) {
   const std::size_t around = brief_of("x", "", {}, {}, {}).size() - 1;
   const auto is_cut = [&](std::size_t bytes) {
