@@ -39,6 +39,13 @@ ApplyRow ReviewMoves::begin_apply(const RunId& run, std::int64_t revision, const
   return read_apply(scope_.main, id);
 }
 
+bool ReviewMoves::note_commit(std::int64_t id, const std::string& commit) {
+  return scope_.main.query("UPDATE review_applies SET commit_id = :commit WHERE id = :id AND state = 'pending'")
+             .bind(":commit", commit)
+             .bind(":id", id)
+             .run() == 1;
+}
+
 bool ReviewMoves::finish_apply(std::int64_t id, const std::string& commit, bool pushed) {
   RunId run;
   {

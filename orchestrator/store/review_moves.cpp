@@ -31,10 +31,13 @@ Error no_such_comment(const CommentId& id) {
 
 }  // namespace
 
+Error changed_meanwhile(std::int64_t now) {
+  return public_failure(ErrorCode::precondition_failed, "somebody changed the review meanwhile")
+      .with_hint("it is at revision " + std::to_string(now) + " now: read it again, then repeat the change");
+}
+
 void require_revision(const ReviewHead& head, std::int64_t revision) {
-  if (revision == head.revision) return;
-  throw public_failure(ErrorCode::precondition_failed, "somebody changed the review meanwhile")
-      .with_hint("it is at revision " + std::to_string(head.revision) + " now: read it again, then repeat the change");
+  if (revision != head.revision) throw changed_meanwhile(head.revision);
 }
 
 void require_open(const ReviewHead& head) {

@@ -26,6 +26,7 @@ class ReviewMoves {
 
   ApplyRow begin_apply(const RunId& run, std::int64_t revision, const std::string& key, const ApplyPlan& plan,
                        const AppliedReview& outcome);
+  bool note_commit(std::int64_t id, const std::string& commit);
   bool finish_apply(std::int64_t id, const std::string& commit, bool pushed);
   bool fail_apply(std::int64_t id, const std::string& error);
   Run send_back(const RunId& run, std::int64_t revision, const std::string& key, const std::string& by, RunRow follow_up);

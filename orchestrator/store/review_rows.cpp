@@ -94,6 +94,19 @@ std::string last_pushed(Database& main, const RunId& run) {
   return query.bind(":run", run.str()).step() ? query.text("commit_id") : "";
 }
 
+std::vector<std::string> doubtful_commits(Database& main, const RunId& run) {
+  std::vector<std::string> commits;
+  Query query = main.query(R"sql(
+      SELECT commit_id FROM review_applies
+       WHERE run_id = :run AND state = 'failed' AND commit_id <> ''
+         AND id > (SELECT ifnull(max(id), 0) FROM review_applies WHERE run_id = :run AND state = 'done' AND pushed = 1)
+       ORDER BY id DESC LIMIT :most
+  )sql");
+  query.bind(":run", run.str()).bind(":most", static_cast<std::int64_t>(kDoubtfulPushes));
+  while (query.step()) commits.push_back(query.text("commit_id"));
+  return commits;
+}
+
 }  // namespace
 
 ReviewHead read_review_head(Database& main, const RunId& run) {
@@ -121,6 +134,7 @@ std::optional<ReviewRow> find_review(Database& main, const RunId& run) {
   review.comments = list_comments(main, run);
   review.applied = last_applied(main, run);
   review.pushed_commit = last_pushed(main, run);
+  review.doubtful_commits = doubtful_commits(main, run);
   return review;
 }
 

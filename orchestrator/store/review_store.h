@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/base/error.h"
 #include "orchestrator/base/ids.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/review.h"
@@ -43,10 +44,12 @@ struct ApplyRow {
   JobId job;
   int run_number = 0;
   ApplyPlan plan;
-  AppliedReview outcome;  ///< counts, branch, by and at_ms from the beginning; commit and pushed once it is done
+  AppliedReview outcome;  ///< counts, branch, by and at_ms from the beginning; commit once it is made, pushed once it is done
   std::string error;      ///< of a failed one
   bool pending = true;
 };
+
+inline constexpr std::size_t kDoubtfulPushes = 8;
 
 /// What is stored of one run's review.
 struct ReviewRow {
@@ -58,6 +61,8 @@ struct ReviewRow {
   std::vector<ReviewComment> comments;   ///< oldest first, with everybody's drafts
   std::optional<AppliedReview> applied;  ///< the last one that is done
   std::string pushed_commit;             ///< of the last one that was pushed; empty when none was
+  /// Of the failed ones since then whose push had begun, newest first, at most kDoubtfulPushes: the branch may stand at any of them.
+  std::vector<std::string> doubtful_commits;
 };
 
 /// What a review begins with: carried over from the one before.
@@ -86,6 +91,9 @@ struct ReviewChange {
   std::vector<std::string> not_viewed;  ///< paths
   bool send_drafts = false;             ///< those of `by`
 };
+
+/// Somebody was first: the review is at revision `now`, which the hint names.
+Error changed_meanwhile(std::int64_t now);
 
 /// Reviews as they are stored. The part of Store that deals with them; its rules hold. A `revision` that is not the review's own is
 /// precondition_failed, and the hint holds the right one. Unless said otherwise a change makes the revision grow by one; what only its
@@ -125,6 +133,8 @@ class ReviewStore {
   /// dismissed.
   virtual ApplyRow begin_apply(const RunId& run, std::int64_t revision, const std::string& key, const ApplyPlan& plan,
                                const AppliedReview& outcome) = 0;
+  /// It made this commit and is going to push it. False when it is not pending.
+  virtual bool note_commit(std::int64_t id, const std::string& commit) = 0;
   /// It is done: the review and its run become `applied`, in one transaction. False when it was not pending.
   virtual bool finish_apply(std::int64_t id, const std::string& commit, bool pushed) = 0;
   /// It came to nothing: nothing else changes, and its key may be used again. False when it was not pending.
@@ -132,6 +142,8 @@ class ReviewStore {
   /// Of all reviews, oldest first.
   virtual std::vector<ApplyRow> pending_applies() = 0;
 
+  /// The run that a send-back with this key made, of whichever run of the job. Nothing for an empty key.
+  virtual std::optional<Run> find_sent_back(const JobId& job, const std::string& key) = 0;
   /// Sends the drafts of `by`, makes the review `changes_requested` and queues the follow-up run, in one transaction. With a key that was
   /// used before for the job, the run of that time is returned, whatever the revision. Throws conflict while a run of the job lives or an
   /// apply is pending, or when the review is changes_requested or dismissed.

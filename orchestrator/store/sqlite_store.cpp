@@ -176,6 +176,9 @@ class SqliteStore final : public Store {
                        const AppliedReview& outcome) override {
     return change_reviews([&](ReviewMoves moves) { return moves.begin_apply(run, revision, key, plan, outcome); });
   }
+  bool note_commit(std::int64_t id, const std::string& commit) override {
+    return change_reviews([&](ReviewMoves moves) { return moves.note_commit(id, commit); });
+  }
   bool finish_apply(std::int64_t id, const std::string& commit, bool pushed) override {
     return change_reviews([&](ReviewMoves moves) { return moves.finish_apply(id, commit, pushed); });
   }
@@ -184,6 +187,12 @@ class SqliteStore final : public Store {
   }
   std::vector<ApplyRow> pending_applies() override {
     return readers_.read([&](ReadScope& scope) { return list_pending_applies(scope.main); });
+  }
+  std::optional<Run> find_sent_back(const JobId& job, const std::string& key) override {
+    return readers_.read([&](ReadScope& scope) {
+      const auto found = find_requested_run(scope.main, job, key);
+      return found ? std::optional(read_run(scope.main, *found)) : std::nullopt;
+    });
   }
   Run send_back(const RunId& run, std::int64_t revision, const std::string& key, const std::string& by, const RunRow& follow_up) override {
     return change_reviews([&](ReviewMoves moves) { return moves.send_back(run, revision, key, by, follow_up); });

@@ -107,6 +107,35 @@ TYPED_TEST(EndedReviews, RememberTheLastApplyAndTheLastThatWasPushed) {
   EXPECT_EQ(this->review().pushed_commit, "c2");
 }
 
+TYPED_TEST(EndedReviews, RememberThePushesThatMayHaveComeThrough) {
+  const auto fail = [this](const std::string& commit) {
+    const std::int64_t id = this->begin().id;
+    EXPECT_TRUE(commit.empty() || this->reviews().note_commit(id, commit));
+    this->reviews().fail_apply(id, "no answer");
+    EXPECT_FALSE(this->reviews().note_commit(id, "late"));
+  };
+  fail("c1");
+  this->reviews().finish_apply(this->begin().id, "c2", true);
+  fail("");  // it came to no push
+  fail("c3");
+  fail("c4");
+  this->reviews().note_commit(this->begin().id, "c5");  // pending: not yet in doubt
+  this->reopen();
+  EXPECT_EQ(this->review().pushed_commit, "c2");
+  EXPECT_THAT(this->review().doubtful_commits, ElementsAre("c4", "c3"));
+  EXPECT_EQ(this->review().applied->commit, "c2");
+}
+
+TYPED_TEST(EndedReviews, RememberTheLatestOfManyPushesInDoubt) {
+  for (std::size_t i = 1; i <= kDoubtfulPushes + 1; ++i) {
+    const std::int64_t id = this->begin().id;
+    this->reviews().note_commit(id, "c" + std::to_string(i));
+    this->reviews().fail_apply(id, "no answer");
+    EXPECT_THAT(this->review().doubtful_commits, SizeIs(std::min(i, kDoubtfulPushes)));
+  }
+  EXPECT_EQ(this->review().doubtful_commits.back(), "c2");
+}
+
 TYPED_TEST(EndedReviews, ActOnceForOneKey) {
   const std::int64_t id = this->begin("key").id;
   EXPECT_EQ(this->reviews().begin_apply(this->run(), 99, "key", {.hunks = {"other"}}, {}).plan.hunks, std::vector<std::string>{"h1"});
