@@ -1,5 +1,6 @@
 #include "orchestrator/jobs/applies.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -43,8 +44,9 @@ std::pair<store::ApplyPlan, AppliedReview> planned(const ReviewedRun& reviewed, 
         plan.hunks.push_back(hunk.id);
       }
     }
+  // Nobody's commit gets lines that they could not see.
   for (const ReviewComment& comment : review.comments)
-    if (comment.accepted && comment.suggestion && !comment.stale)
+    if (comment.accepted && comment.suggestion && !comment.stale && (!comment.draft || comment.author == who.name))
       plan.suggestions.push_back({comment.id, comment.path, comment.start_line, comment.end_line, *comment.suggestion});
   if (outcome.undecided > 0 && !request.confirm_undecided)
     throw public_failure(ErrorCode::conflict, counted(outcome.undecided, "change") + " not decided yet")
@@ -67,13 +69,15 @@ AppliedReview Applies::apply(const Principal& who, const ReviewedRun& reviewed, 
     if (before && !before->pending) return before->outcome;
     if (before) throw public_failure(ErrorCode::busy, "this is being applied").with_hint("ask again in a moment");
   }
+  // Before what the review says is judged: who asks means what it said when they read it.
+  if (request.revision != review.revision) throw store::changed_meanwhile(review.revision);
   auto [plan, outcome] = planned(reviewed, review, request, who);
   outcome.at_ms = clock_.now_ms();
   const store::ApplyRow row = store_.begin_apply(reviewed.run.id, request.revision, request.key, plan, outcome);
   if (!row.pending) return row.outcome;
   try {
     return complete(row, stop);
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     give_up(row, e);
     throw;
   }
@@ -96,6 +100,7 @@ AppliedReview Applies::complete(const store::ApplyRow& row, const Stop& stop) {
   AppliedReview outcome = row.outcome;
   outcome.commit = git_.accept(wanted, stop).commit;
   if (row.plan.push) {
+    store_.note_commit(row.id, outcome.commit);
     push(job.spec.repository, row, outcome, stop);
     outcome.pushed = true;
   }
@@ -105,32 +110,69 @@ AppliedReview Applies::complete(const store::ApplyRow& row, const Stop& stop) {
 
 void Applies::push(const std::string& repository, const store::ApplyRow& row, const AppliedReview& outcome, const Stop& stop) {
   const auto review = store_.review(row.run);
-  const std::string expected = review ? review->pushed_commit : "";
+  std::vector<std::string> may_be_there{review ? review->pushed_commit : ""};
+  if (review) may_be_there.insert(may_be_there.end(), review->doubtful_commits.begin(), review->doubtful_commits.end());
   try {
-    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
+    return git_.push_expecting(repository, outcome.commit, outcome.branch, may_be_there.front(), stop);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::conflict) throw;
+    for (std::size_t i = 1; i < may_be_there.size(); ++i)
+      if (pushed_over(repository, outcome, may_be_there[i], stop)) return;
     // The push of a process that died may have come through just now: then the branch is where it is to be.
-    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
+    git_.push_expecting(repository, outcome.commit, outcome.branch, may_be_there.front(), stop);
   }
 }
 
-bool Applies::complete_pending(const store::ApplyRow& row, const Stop& stop) {
+bool Applies::pushed_over(const std::string& repository, const AppliedReview& outcome, const std::string& expected, const Stop& stop) {
   try {
-    complete(row, stop);
-    log_.info("an apply that a dead process had begun was completed", {{"job", row.job.str()}, {"run", row.run_number}});
+    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
     return true;
   } catch (const Error& e) {
-    if (e.code() == ErrorCode::cancelled) return false;  // it stays pending for the next start
-    give_up(row, e);
-    log_.warn("an apply that a dead process had begun came to nothing",
-              {{"job", row.job.str()}, {"run", row.run_number}, {"error", e.what()}});
+    if (e.code() != ErrorCode::conflict) throw;
     return false;
   }
 }
 
-void Applies::give_up(const store::ApplyRow& row, const Error& why) {
-  store_.fail_apply(row.id, why.client_text().empty() ? std::string(name_of(why.code())) : why.client_text());
+void Applies::inherit(std::vector<store::ApplyRow> pending) {
+  auto left = left_.lock();
+  for (store::ApplyRow& row : pending) left->push_back(std::move(row));
+}
+
+std::optional<store::ApplyRow> Applies::take_left(const std::optional<RunId>& run) {
+  auto left = left_.lock();
+  const auto found = std::find_if(left->begin(), left->end(), [&](const store::ApplyRow& row) { return !run || row.run == *run; });
+  if (found == left->end()) return {};
+  store::ApplyRow row = std::move(*found);
+  left->erase(found);
+  return row;
+}
+
+bool Applies::complete_left(const store::ApplyRow& row, const Stop& stop) {
+  try {
+    complete(row, stop);
+    log_.info("an apply that was left pending was completed", {{"job", row.job.str()}, {"run", row.run_number}});
+    return true;
+  } catch (const std::exception& e) {
+    const auto* known = dynamic_cast<const Error*>(&e);
+    if (known != nullptr && known->code() == ErrorCode::cancelled) {
+      inherit({row});
+      throw;
+    }
+    log_.warn("an apply that was left pending came to nothing", {{"job", row.job.str()}, {"run", row.run_number}, {"error", e.what()}});
+    give_up(row, e);
+    return false;
+  }
+}
+
+void Applies::give_up(const store::ApplyRow& row, const std::exception& why) {
+  const auto* known = dynamic_cast<const Error*>(&why);
+  const ErrorCode code = known != nullptr ? known->code() : ErrorCode::internal;
+  try {
+    store_.fail_apply(row.id, known != nullptr && !known->client_text().empty() ? known->client_text() : std::string(name_of(code)));
+  } catch (const std::exception&) {
+    inherit({row});  // it still stands there as pending: without this nothing could be done with the review until the next start
+    throw;
+  }
 }
 
 }  // namespace forge::jobs

@@ -81,10 +81,19 @@ store::ReviewBeginning ReviewSource::beginning(const ReviewedRun& reviewed, cons
   for (const Run& run : runs) {
     const auto row = store_.review(run.id);
     if (!row) continue;
-    const auto earlier = diff(reviewed.job, run, stop);
+    const auto earlier = kept_diff(reviewed.job, run, stop);
     return carried_over({run.number, *earlier, *row, store_.all_viewed(run.id)}, *reviewed.diff, read);
   }
   return {};
+}
+
+std::shared_ptr<const CanonicalDiff> ReviewSource::kept_diff(const Job& job, const Run& run, const Stop& stop) {
+  try {
+    return diff(job, run, stop);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::not_found) throw;
+    return std::make_shared<const CanonicalDiff>();
+  }
 }
 
 std::string ReviewSource::text(const ReviewedRun& reviewed, DiffSide side, const std::string& path, const Stop& stop) {

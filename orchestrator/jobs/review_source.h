@@ -42,6 +42,8 @@ class ReviewSource {
   using KeptDiff = std::pair<RunId, std::shared_ptr<const CanonicalDiff>>;
 
   std::shared_ptr<const CanonicalDiff> diff(const Job& job, const Run& run, const Stop& stop);
+  /// Empty when the mirror has lost the run's result: hunks that are the same are still known by their ids.
+  std::shared_ptr<const CanonicalDiff> kept_diff(const Job& job, const Run& run, const Stop& stop);
   store::ReviewBeginning beginning(const ReviewedRun& reviewed, const Stop& stop);
 
   store::Store& store_;

@@ -99,19 +99,30 @@ void Reviews::delete_comment(const Principal& who, const std::string& job, int r
 
 AppliedReview Reviews::apply(const Principal& who, const std::string& job, int run, const ApplyRequest& request, const Stop& stop) {
   const ReviewedRun reviewed = source_.find(job, run, stop);
+  settle(reviewed, stop);
   AppliedReview applied = applies_.apply(who, reviewed, source_.open(reviewed, stop), request, stop);
   tell(reviewed.job.id, reviewed.run.number);
   return applied;
 }
 
-void Reviews::complete(const std::vector<store::ApplyRow>& pending, const Stop& stop) {
-  for (const auto& row : pending)
-    if (applies_.complete_pending(row, stop)) tell(row.job, row.run_number);
+void Reviews::inherit(std::vector<store::ApplyRow> pending) { applies_.inherit(std::move(pending)); }
+
+void Reviews::complete_left(const Stop& stop) {
+  while (const auto left = applies_.take_left({}))
+    if (applies_.complete_left(*left, stop)) tell(left->job, left->run_number);
+}
+
+void Reviews::settle(const ReviewedRun& reviewed, const Stop& stop) {
+  const auto left = applies_.take_left(reviewed.run.id);
+  if (left && applies_.complete_left(*left, stop)) tell(left->job, left->run_number);
 }
 
 Run Reviews::send_back(const Principal& who, const std::string& job, int run, const SendBackRequest& request, const Stop& stop) {
   check_note(request.note);
+  // First of all: when it is sent again, "the latest run" is already the one that it made.
+  if (auto made = parts_.store.find_sent_back(parts_.store.job(job).id, request.key)) return std::move(*made);
   const ReviewedRun reviewed = source_.find(job, run, stop);
+  settle(reviewed, stop);
   const store::ReviewRow row = source_.open(reviewed, stop);
   std::vector<ReviewComment> comments = row.comments;
   std::erase_if(comments, [&](const ReviewComment& comment) { return comment.draft && comment.author != who.name; });
@@ -128,6 +139,7 @@ Run Reviews::send_back(const Principal& who, const std::string& job, int run, co
 
 Review Reviews::dismiss(const Principal& who, const std::string& job, int run, std::int64_t revision, const Stop& stop) {
   const ReviewedRun reviewed = source_.find(job, run, stop);
+  settle(reviewed, stop);
   source_.open(reviewed, stop);
   parts_.store.dismiss_review(reviewed.run.id, revision);
   tell(reviewed.job.id, reviewed.run.number);

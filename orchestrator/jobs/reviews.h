@@ -43,10 +43,12 @@ class Reviews final : public ReviewControl {
   std::string patch(const std::string& job, int run, PatchPart part, const Stop& stop) override;
   std::shared_ptr<void> subscribe(Listener listener) override;
 
-  /// Completes the applies that a dead process left.
-  void complete(const std::vector<store::ApplyRow>& pending, const Stop& stop);
+  /// Applies that a dead process left pending: complete_left() completes them, and so does whoever wants to end one of their reviews.
+  void inherit(std::vector<store::ApplyRow> pending);
+  void complete_left(const Stop& stop);
 
  private:
+  void settle(const ReviewedRun& reviewed, const Stop& stop);
   Review shown(const Principal& who, const ReviewedRun& reviewed, const Stop& stop);
   void tell(const JobId& job, int run);
 

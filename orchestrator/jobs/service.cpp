@@ -49,6 +49,7 @@ class JobService final : public Service {
                   .log = parts_.log,
                   .check_open = [this] { check_open(); },
                   .run_added = [this] { queue_->wake(); }}) {
+    reviews_.inherit(parts_.store.pending_applies());
     if (parts_.queue.concurrency > 0) complete_applies();
     parts_.store.on_event([this](const JobId& job, const TraceEvent& event) { listeners_.tell(job, event); });
     for (const auto& run : parts_.store.end_interrupted())
@@ -162,12 +163,15 @@ class JobService final : public Service {
     return execute_run(job, run, earlier_of(job, run), tools, trace, progress, live.stop);
   }
 
-  /// Beside the start: a push among them may take its time. What this process begins itself is not among them.
+  /// Beside the start: a push among them may take its time. A process that only looks leaves them to who asks for their review.
   void complete_applies() {
-    auto pending = parts_.store.pending_applies();
-    if (pending.empty()) return;
-    completing_ =
-        std::jthread([this, pending = std::move(pending)](const std::stop_token& token) { reviews_.complete(pending, Stop(token)); });
+    completing_ = std::jthread([this](const std::stop_token& token) {
+      try {
+        reviews_.complete_left(Stop(token));
+      } catch (const std::exception& e) {
+        if (!token.stop_requested()) parts_.log.error("applies of a dead process could not be completed", {{"error", e.what()}});
+      }
+    });
   }
 
   EarlierRun earlier_of(const Job& job, const Run& run) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "orchestrator/base/text.h"
 #include "tests/support/errors.h"
 #include "tests/support/soon.h"
@@ -158,6 +160,8 @@ TEST_F(ReviewsTest, AnOldRevisionIsRefusedAndLosesNothing) {
             "precondition_failed");
   EXPECT_EQ(code_of([&] { reviews().apply(me_, job_, 0, {.revision = seen.revision, .confirm_undecided = true}, soon()); }),
             "precondition_failed");
+  // Also where what it says now would not do: that is news only to who has read it.
+  EXPECT_EQ(code_of([&] { reviews().apply(me_, job_, 0, {.revision = seen.revision}, soon()); }), "precondition_failed");
   const auto now = hunks(review());
   EXPECT_EQ(now[0].mark->verdict, HunkVerdict::accept);
   EXPECT_FALSE(now[1].mark);
@@ -171,6 +175,17 @@ TEST_F(ReviewsTest, ASuggestionThatIsAcceptedIsInTheCommit) {
   reviews().edit(me_, job_, 0, review().revision, {.suggestions = {{said.id, true}}}, soon());
   const AppliedReview applied = apply();
   EXPECT_THAT(repo_.git({"show", applied.branch + ":long.txt"}), HasSubstr("line 2\nthree!\nfour!\nline 5\n"));
+}
+
+TEST_F(ReviewsTest, ASuggestionInADraftGoesIntoItsAuthorsCommitAlone) {
+  const ReviewComment hidden = reviews().add_comment(
+      ada_, job_, 0, {.path = "long.txt", .start_line = 10, .end_line = 10, .body = "", .suggestion = "ten!", .draft = true}, soon());
+  reviews().edit(ada_, job_, 0, review().revision, {.suggestions = {{hidden.id, true}}}, soon());
+  mark({{0, HunkVerdict::accept}, {1, HunkVerdict::accept}, {2, HunkVerdict::accept}});
+  const AppliedReview of_another = apply();
+  EXPECT_THAT(repo_.git({"show", of_another.branch + ":long.txt"}), Not(HasSubstr("ten!")));
+  const AppliedReview own = reviews().apply(ada_, job_, 0, {.revision = review().revision}, soon());
+  EXPECT_THAT(repo_.git({"show", own.branch + ":long.txt"}), HasSubstr("ten!"));
 }
 
 TEST_F(ReviewsTest, ASuggestionInARejectedHunkIsAConflict) {
@@ -224,6 +239,21 @@ TEST_F(ReviewsTest, OneKeySendsBackOnce) {
   const forge::Run first = reviews().send_back(me_, job_, 1, request, soon());
   EXPECT_EQ(reviews().send_back(me_, job_, 1, request, soon()).number, first.number);
   EXPECT_TRUE(wait_for_ends(2));
+  EXPECT_EQ(service_->runs(job_).size(), 2u);
+}
+
+TEST_F(ReviewsTest, OneKeySendsTheLatestRunBackOnceThoughItIsAnotherRunThen) {
+  Gate gate;
+  play_ = [&](sandbox::Sandbox& sandbox, const Stop& stop) {
+    sandbox.write_file("new.txt", "newer\n", stop);
+    gate.wait();
+  };
+  const SendBackRequest request{.revision = review().revision, .note = "Again.", .key = "k"};
+  const forge::Run first = reviews().send_back(me_, job_, 0, request, soon());
+  EXPECT_EQ(reviews().send_back(me_, job_, 0, request, soon()).number, first.number) << "while it lives";
+  gate.open();
+  EXPECT_TRUE(wait_for_ends(2));
+  EXPECT_EQ(reviews().send_back(me_, job_, 0, request, soon()).number, first.number) << "when it has ended";
   EXPECT_EQ(service_->runs(job_).size(), 2u);
 }
 
@@ -313,11 +343,62 @@ TEST_F(ReviewsTest, APlanThatADeadProcessLeftIsCompletedToTheSameCommit) {
   planned.pushed = false;
   store_->begin_apply(run.id, review().revision, "again", done->plan, planned);
   service_.reset();
-  std::vector<std::int64_t> told;
   start([](const RunContext&, const std::string&, const Stop&) { return AgentResult{}; });
   for (int i = 0; i < 500 && !store_->pending_applies().empty(); ++i) pause(std::chrono::milliseconds(20), soon());
   EXPECT_EQ(store_->find_apply(run.id, "again")->outcome.commit, first.commit);
   EXPECT_EQ(repo_.git({"rev-parse", first.branch}), first.commit);
+}
+
+TEST_F(ReviewsTest, APlanThatIsLeftWhereNobodyWorksIsCompletedByWhoEndsTheReviewNext) {
+  mark({{0, HunkVerdict::accept}, {1, HunkVerdict::reject}, {2, HunkVerdict::reject}});
+  const AppliedReview first = apply({.key = "k"});
+  const auto done = store_->find_apply(service_->run(job_, 1).id, "k");
+  const std::int64_t seen = review().revision;
+  store_->begin_apply(done->run, seen, "again", done->plan, {.branch = first.branch, .accepted = 1, .rejected = 2, .by = "tester"});
+  service_.reset();
+  start([](const RunContext&, const std::string&, const Stop&) { return AgentResult{}; }, {.concurrency = 0});
+  ASSERT_EQ(store_->pending_applies().size(), 1u) << "who only looks pushes nothing";
+  EXPECT_EQ(code_of([&] { reviews().dismiss(me_, job_, 0, seen, soon()); }), "precondition_failed") << "it was applied meanwhile";
+  EXPECT_TRUE(store_->pending_applies().empty());
+  EXPECT_EQ(repo_.git({"rev-parse", first.branch}), store_->find_apply(done->run, "again")->outcome.commit);
+  EXPECT_EQ(reviews().dismiss(me_, job_, 0, review().revision, soon()).status, ReviewStatus::dismissed);
+}
+
+TEST_F(ReviewsTest, AnApplyTakesThePlaceOfOneWhosePushCameThroughUnheard) {
+  mark({{0, HunkVerdict::accept}, {1, HunkVerdict::reject}, {2, HunkVerdict::reject}});
+  const AppliedReview kept = apply({.push = false, .key = "k"});
+  const auto done = store_->find_apply(service_->run(job_, 1).id, "k");
+  // As after a push whose answer was lost: the branch is there, and the apply has failed.
+  const auto lost = store_->begin_apply(done->run, review().revision, "", done->plan, kept);
+  store_->note_commit(lost.id, kept.commit);
+  store_->fail_apply(lost.id, "timed out");
+  git_->push_expecting(repo_.str(), kept.commit, kept.branch, "", soon());
+  mark({{1, HunkVerdict::accept}});
+  const AppliedReview second = apply();
+  EXPECT_NE(second.commit, kept.commit);
+  EXPECT_EQ(repo_.git({"rev-parse", second.branch}), second.commit);
+}
+
+TEST_F(ReviewsTest, AnEarlierResultThatIsGoneTakesOnlyWhatHungOnItsLines) {
+  mark({{0, HunkVerdict::accept}, {1, HunkVerdict::reject}});
+  const std::string branch = service_->run(job_, 1).branch;
+  service_.reset();
+  std::filesystem::remove_all(dir_.path() / "mirrors");
+  repo_.git({"update-ref", "-d", "refs/heads/" + branch});
+  repo_.git({"reflog", "expire", "--expire=now", "--all"});
+  repo_.git({"gc", "--quiet", "--prune=now"});
+  start([](const RunContext& context, const std::string&, const Stop& stop) -> AgentResult {
+    context.sandbox.write_file("long.txt", with_line(with_line(numbered(60), 3, "three"), 40, "FORTY"), stop);
+    return {.reason = Reason::completed, .summary = "Again", .error = {}};
+  });
+  service_->new_run(me_, job_, {.kind = RunKind::retry});
+  ASSERT_TRUE(wait_for_ends(2));
+  ASSERT_EQ(code_of([&] { review(me_, 1); }), "not_found");
+  const auto now = hunks(review());
+  ASSERT_EQ(now.size(), 2u);
+  ASSERT_TRUE(now[0].mark);
+  EXPECT_EQ(now[0].mark->from_run, 1);
+  EXPECT_FALSE(now[1].mark);
 }
 
 }  // namespace
