@@ -18,6 +18,8 @@ void check_token_name(const std::string& name) {
   if (name.empty()) throw bad_input("name", "a token needs a name", "name it after who or what will use it");
   if (name.size() > kNameBytes) throw bad_input("name", "longer than 100 bytes");
   if (std::any_of(name.begin(), name.end(), is_control) || !is_utf8(name)) throw bad_input("name", "holds control characters");
+  // What people write belongs to a name: nobody may take that of the unix socket.
+  if (name == kLocalName) throw bad_input("name", "'local' is who comes through the unix socket", "take another name");
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ std::string_view name_of(Role role);
 std::optional<Role> parse_role(std::string_view name);
 constexpr bool at_least(Role has, Role needed) { return static_cast<int>(has) <= static_cast<int>(needed); }
 
+/// The name of whoever may open the unix socket. No token can have it.
+inline constexpr std::string_view kLocalName = "local";
+
 /// Who asks. `name` is shown and stored with what they do; `local` marks the unix socket and the in-process CLI, which may name
 /// repositories by any path.
 struct Principal {

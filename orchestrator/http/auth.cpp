@@ -31,7 +31,7 @@ void Doorman::admit(httpd::Request& request, const httpd::Route& route) {
 void Doorman::identify(httpd::Request& request) {
   // Whoever can open the socket can also read the database beside it: a token would add nothing.
   if (request.is_local()) {
-    request.principal = Principal{.name = "local", .role = Role::admin, .local = true};
+    request.principal = Principal{.name = std::string(kLocalName), .role = Role::admin, .local = true};
     return;
   }
   if (const auto authorization = request.header("authorization")) return by_token(request, *authorization);

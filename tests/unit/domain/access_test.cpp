@@ -28,7 +28,7 @@ TEST(Access, NoTwoSecretsAreEqual) {
 
 TEST(Access, ATokenNeedsAPrintableName) {
   test::FakeAccess access;
-  for (const std::string& name : {std::string(), std::string("a\nb"), std::string(101, 'x'), std::string("\xff")})
+  for (const std::string& name : {std::string(), std::string("a\nb"), std::string(101, 'x'), std::string("\xff"), std::string("local")})
     EXPECT_THROW(issue_token(access, name, Role::viewer), Error) << name;
   EXPECT_NO_THROW(issue_token(access, std::string(100, 'x'), Role::viewer));
 }
