@@ -5,6 +5,7 @@
 
 #include "adapters/claude_code/claude_code.h"
 #include "adapters/pi/pi.h"
+#include "orchestrator/assembly/dashboard_pack.h"
 #include "orchestrator/assembly/parts.h"
 #include "orchestrator/assembly/run_metrics.h"
 #include "orchestrator/base/clock.h"
@@ -73,6 +74,7 @@ http::ApiOptions api_options(const config::Config& config, JobSpec defaults) {
   options.trusted_proxies = config.server.trusted_proxies;
   options.max_body_bytes = static_cast<std::size_t>(config.server.max_body_bytes);
   options.version = kVersion;
+  options.dashboard = dashboard_pack();
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orchestrator/base/clock.h"
@@ -48,6 +49,7 @@ struct ApiOptions {
   std::vector<std::string> trusted_proxies;  ///< addresses and networks whose X-Forwarded-For is believed
   std::size_t max_body_bytes = 8 << 20;
   std::string version;
+  std::string_view dashboard = {};  ///< what web/scripts/build.mjs packed; empty: a page that says so
 };
 
 /// What a server serves. Listens to `parts.jobs` and `parts.reviews` as long as it lives; must outlive the server, whose stop ends the

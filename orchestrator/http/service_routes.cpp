@@ -7,6 +7,7 @@
 #include "orchestrator/base/text.h"
 #include "orchestrator/crypto/crypto.h"
 #include "orchestrator/http/body.h"
+#include "orchestrator/http/dashboard.h"
 #include "orchestrator/http/routes.h"
 #include "orchestrator/httpd/static_file.h"
 
@@ -52,7 +53,8 @@ Response list_templates(const Services& services) {
   return whole_list(std::move(items));
 }
 
-// Until the dashboard takes this place: a page that needs nothing, links to what there is, and could not run a script if it held one.
+// In place of the dashboard, for a server that has none: a page that needs nothing, links to what there is, and could not run a script
+// if it held one.
 void add_index(httpd::Router& router) {
   const std::string policy = "default-src 'none'; style-src " + style_source(embedded::index_html) +
                              "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -90,7 +92,10 @@ void add_service_routes(httpd::Router& router, Services& services) {
               .pattern = "/openapi.json",
               .access = Access::open(),
               .handler = [document](const Request& request, const Stop&) { return document->answer(request); }});
-  add_index(router);
+  if (services.options.dashboard.empty())
+    add_index(router);
+  else
+    add_dashboard_routes(router, services.options.dashboard);
 }
 
 }  // namespace forge::http

@@ -1,0 +1,48 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+// The server that `npm run dev` shows: FORGE_URL=http://127.0.0.1:8700 by default.
+const server = process.env.FORGE_URL ?? 'http://127.0.0.1:8700';
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    target: 'es2022',
+    // Inlined files would be data: addresses, which the policy of the page refuses for scripts and styles.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // How long plugins take says nothing on a busy machine.
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
+  server: {
+    // Origin and Host are checked: the server must see its own.
+    proxy: Object.fromEntries(
+      ['/api', '/sign-in/', '/openapi.json', '/healthz'].map((path) => [
+        path,
+        {
+          target: server,
+          changeOrigin: true,
+          configure: (proxy: { on: (event: 'proxyReq', then: (request: { setHeader: (name: string, value: string) => void }) => void) => void }) =>
+            proxy.on('proxyReq', (request) => request.setHeader('Origin', server)),
+        },
+      ]),
+    ),
+  },
+  test: {
+    projects: [
+      { test: { name: 'units', include: ['src/**/*.test.ts'], environment: 'node' } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['e2e/**/*.e2e.ts'],
+          environment: 'node',
+          // Against hanging only: a busy machine is many times slower than an idle one.
+          testTimeout: 100_000,
+          hookTimeout: 100_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
