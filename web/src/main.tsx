@@ -1,3 +1,29 @@
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/jobs.css';
+import './styles/job.css';
+import './styles/trace.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
+import { Refusal } from './api/client';
+import { App } from './app';
+import { showTheme } from './ui/theme';
 
-createRoot(document.getElementById('root')!).render(<main>Forge</main>);
+showTheme();
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      refetchOnWindowFocus: false,
+      // What the server refused it refuses again; only an absent server is worth another try.
+      retry: (tries, error) => tries < 3 && error instanceof Refusal && (error.status === 0 || error.status === 503),
+    },
+  },
+});
+
+createRoot(document.getElementById('root')!).render(
+  <QueryClientProvider client={client}>
+    <App />
+  </QueryClientProvider>,
+);

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { get, Refusal } from './client';
+import type { Diff, Job, Run, RunCost, RunList, Session, SessionList, TemplateList, Token, TokenList, Who } from './types';
+
+/** Who is signed in; null = nobody. */
+export const useSession = () =>
+  useQuery({
+    queryKey: ['session'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }): Promise<Who | null> => {
+      try {
+        return await get<Who>('/api/v1/session', signal);
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 401) return null;
+        throw error;
+      }
+    },
+  });
+
+export const useJob = (id: string, known?: Job) =>
+  useQuery({ queryKey: ['job', id], placeholderData: known, queryFn: ({ signal }) => get<Job>(`/api/v1/jobs/${id}`, signal) });
+
+export const useRuns = (id: string) =>
+  useQuery({ queryKey: ['runs', id], queryFn: async ({ signal }): Promise<Run[]> => (await get<RunList>(`/api/v1/jobs/${id}/runs`, signal)).items });
+
+export const useCost = (id: string, run: number) =>
+  useQuery({ queryKey: ['cost', id, run], queryFn: ({ signal }) => get<RunCost>(`/api/v1/jobs/${id}/runs/${run}/cost`, signal) });
+
+/** `version` changes when there is another diff: its blob. */
+export const useDiff = (id: string, run: number, version: string | null) =>
+  useQuery({ queryKey: ['diff', id, run, version], enabled: version !== null, staleTime: Infinity, queryFn: ({ signal }) => get<Diff>(`/api/v1/jobs/${id}/runs/${run}/diff`, signal) });
+
+export const useTemplates = () =>
+  useQuery({ queryKey: ['templates'], staleTime: 60_000, queryFn: async ({ signal }) => (await get<TemplateList>('/api/v1/templates', signal)).items });
+
+export const useSessions = () =>
+  useQuery({ queryKey: ['sessions'], queryFn: async ({ signal }): Promise<Session[]> => (await get<SessionList>('/api/v1/sessions', signal)).items });
+
+export const useTokens = (enabled: boolean) =>
+  useQuery({ queryKey: ['tokens'], enabled, queryFn: async ({ signal }): Promise<Token[]> => (await get<TokenList>('/api/v1/tokens', signal)).items });

@@ -1,0 +1,67 @@
+import { lazy, Suspense, type ReactNode } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { useSession } from './api/queries';
+import { LiveProvider } from './live/live';
+import { JobsPage } from './pages/jobs';
+import { SignInPage } from './pages/sign-in';
+import { Shell } from './ui/shell';
+import { Boundary, Failure } from './ui/boundary';
+import { Waiting } from './ui/bits';
+import { Toasts } from './ui/toasts';
+
+const JobPage = lazy(() => import('./pages/job'));
+const NewJobPage = lazy(() => import('./pages/new-job'));
+const AccountPage = lazy(() => import('./pages/account'));
+
+// The server has the same list of pages (orchestrator/http/dashboard.cpp): what it does not know cannot be opened by its address.
+function Pages() {
+  return (
+    <Switch>
+      <Route path="/" component={JobsPage} />
+      <Route path="/new" component={NewJobPage} />
+      <Route path="/account" component={AccountPage} />
+      <Route path="/sign-in">
+        <Redirect to="/" replace />
+      </Route>
+      <Route path="/jobs/:id">{({ id }) => <JobPage id={id} />}</Route>
+      <Route path="/jobs/:id/runs/:n">{({ id, n }) => <JobPage id={id} run={n} />}</Route>
+      <Route path="/jobs/:id/runs/:n/:view">{({ id, n, view }) => <JobPage id={id} run={n} view={view} />}</Route>
+      <Route path="/jobs/:id/:view">{({ id, view }) => <JobPage id={id} view={view} />}</Route>
+      <Route>
+        <div className="empty">
+          <h1>There is no such page</h1>
+          <a href="/">To the jobs</a>
+        </div>
+      </Route>
+    </Switch>
+  );
+}
+
+function Guarded({ children }: { children: ReactNode }) {
+  const session = useSession();
+  const [place] = useLocation();
+  if (session.isPending) return <Waiting what="Asking who you are" />;
+  if (session.error && !session.data) return <Failure error={session.error} again={() => void session.refetch()} />;
+  if (!session.data) return <SignInPage next={place === '/sign-in' ? '/' : place + window.location.search} />;
+  return children;
+}
+
+export function App() {
+  const [place] = useLocation();
+  return (
+    <>
+      <Guarded>
+        <LiveProvider>
+          <Shell>
+            <Boundary at={place}>
+              <Suspense fallback={<Waiting />}>
+                <Pages />
+              </Suspense>
+            </Boundary>
+          </Shell>
+        </LiveProvider>
+      </Guarded>
+      <Toasts />
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { get } from '../api/client';
+import type { Job, JobList } from '../api/types';
+
+const page_jobs = 200;
+/** So many are kept; older ones are found by their address. */
+export const most_jobs = 5000;
+
+/** The jobs that this browser knows, newest first. Loaded page by page, then kept up to date one by one. */
+export class JobBook {
+  private readonly jobs = new Map<string, Job>();
+  private readonly listeners = new Set<() => void>();
+  private sorted: Job[] | undefined;
+  private loading = 0;
+  /** The first page is there. */
+  ready = false;
+  /** All pages are there, or as many as are kept. */
+  complete = false;
+  failure: unknown;
+
+  constructor(private readonly fetch_json: <T>(path: string) => Promise<T> = get) {}
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** Newest first: ids are in the order of time. The array is the same one until something changes. */
+  list = (): Job[] => (this.sorted ??= [...this.jobs.values()].sort((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)));
+
+  find = (id: string): Job | undefined => this.jobs.get(id);
+
+  put(...jobs: Job[]): void {
+    for (const job of jobs) this.jobs.set(job.id, job);
+    this.changed();
+  }
+
+  /** Reads everything anew. A call that is under way when the next one comes gives up. */
+  async load(): Promise<void> {
+    const mine = ++this.loading;
+    let cursor = '';
+    try {
+      for (let loaded = 0; loaded < most_jobs; loaded += page_jobs) {
+        const page: JobList = await this.fetch_json(`/api/v1/jobs?limit=${page_jobs}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+        if (mine !== this.loading) return;
+        this.failure = undefined;
+        this.ready = true;
+        this.complete = page.next_cursor === null;
+        this.put(...page.items);
+        if (page.next_cursor === null) return;
+        cursor = page.next_cursor;
+      }
+      this.complete = true;
+      this.changed();
+    } catch (error) {
+      if (mine !== this.loading) return;
+      this.failure = error;
+      this.changed();
+    }
+  }
+
+  private changed(): void {
+    this.sorted = undefined;
+    for (const listener of [...this.listeners]) listener();
+  }
+}

@@ -1,0 +1,104 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { get } from '../api/client';
+import type { Job } from '../api/types';
+import { JobBook } from './job-book';
+import { RunTrace, type TraceView } from './run-trace';
+import { seenNow, subscribeSeen } from './seen';
+import { browserPorts, SharedStream, type LiveEvent, type StreamState } from './shared-stream';
+
+type Live = { stream: SharedStream; book: JobBook };
+
+const Context = createContext<Live | undefined>(undefined);
+
+/** Events come in bursts; one look at the job afterwards is enough. */
+const settle_ms = 150;
+
+/** Of what changes a job, as its list shows it. */
+const changes_job = new Set(['state', 'terminal', 'model', 'verify', 'finding']);
+
+function refresher(book: JobBook, client: ReturnType<typeof useQueryClient>) {
+  const waiting = new Map<string, number>();
+  const refresh = async (id: string) => {
+    waiting.delete(id);
+    try {
+      const job = await get<Job>(`/api/v1/jobs/${id}`);
+      book.put(job);
+      client.setQueryData(['job', id], job);
+      for (const what of ['runs', 'cost', 'diff']) void client.invalidateQueries({ queryKey: [what, id] });
+    } catch {
+      // Gone or not reachable: the next event, or the next reset, looks again.
+    }
+  };
+  return (event: LiveEvent) => {
+    if (!changes_job.has(event.type) || waiting.has(event.job)) return;
+    waiting.set(event.job, window.setTimeout(() => void refresh(event.job), settle_ms));
+  };
+}
+
+/** The one stream of this browser and what it keeps up to date. Only for who is signed in. */
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  const [live, setLive] = useState<Live>();
+  useEffect(() => {
+    const made = { stream: new SharedStream('/api/v1/events', browserPorts()), book: new JobBook() };
+    const refresh = refresher(made.book, client);
+    made.stream.listen({
+      event: refresh,
+      reset: () => {
+        void made.book.load();
+        void client.invalidateQueries();
+      },
+      // Who was signed out meanwhile is told so by this question.
+      state: (state) => state === 'lost' && void client.invalidateQueries({ queryKey: ['session'] }),
+    });
+    void made.book.load();
+    setLive(made);
+    return () => made.stream.stop();
+  }, [client]);
+  return live && <Context.Provider value={live}>{children}</Context.Provider>;
+}
+
+export function useLive(): Live {
+  const live = useContext(Context);
+  if (!live) throw new Error('useLive outside of LiveProvider');
+  return live;
+}
+
+export function useJobs(): { jobs: Job[]; book: JobBook } {
+  const { book } = useLive();
+  return { jobs: useSyncExternalStore(book.subscribe, book.list), book };
+}
+
+export function useStreamState(): StreamState {
+  const { stream } = useLive();
+  return useSyncExternalStore(
+    (changed) => stream.listen({ state: changed }),
+    () => stream.state,
+  );
+}
+
+export const useSeen = (): ((run_id: string) => boolean) => useSyncExternalStore(subscribeSeen, seenNow);
+
+/** The trace of a run, followed while it is shown. */
+export function useTrace(job: string, run: number): TraceView {
+  const { stream } = useLive();
+  const trace = useMemo(() => new RunTrace(job, run, stream), [job, run, stream]);
+  useEffect(() => {
+    trace.start();
+    return () => trace.stop();
+  }, [trace]);
+  return useSyncExternalStore(trace.subscribe, trace.snapshot);
+}
+
+/** The present time, told anew every `every_ms`; stands still when it is 0. */
+export function useNow(every_ms: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!every_ms) return;
+    setNow(Date.now());
+    const timer = window.setInterval(() => setNow(Date.now()), every_ms);
+    return () => window.clearInterval(timer);
+  }, [every_ms]);
+  return now;
+}

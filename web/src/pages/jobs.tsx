@@ -1,0 +1,267 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { post } from '../api/client';
+import type { Job } from '../api/types';
+import { useJobs, useNow, useSeen } from '../live/live';
+import { Ago, Chip, StateChip, Stat, Waiting } from '../ui/bits';
+import { Failure } from '../ui/boundary';
+import { Confirm } from '../ui/dialog';
+import { Icon } from '../ui/icons';
+import { useKeys } from '../ui/keys';
+import { useMay, useTitle } from '../ui/shell';
+import { toast, toastRefusal } from '../ui/toasts';
+import { count, money } from '../words/money';
+import { repositoryName, shownTitle } from '../words/repository';
+import { isLive, need, reasonWords } from '../words/states';
+import { duration } from '../words/time';
+import { FirstRun } from './first-run';
+import { filterSearch, listRows, readFilter, repositories, states, type JobFilter, type ListRow } from './job-filter';
+
+const group_height = 34;
+const row_height = 38;
+const narrow_row_height = 62;
+
+const narrow = window.matchMedia('(max-width: 720px)');
+function useNarrow(): boolean {
+  const [is, setIs] = useState(narrow.matches);
+  useEffect(() => {
+    const changed = () => setIs(narrow.matches);
+    narrow.addEventListener('change', changed);
+    return () => narrow.removeEventListener('change', changed);
+  }, []);
+  return is;
+}
+
+/** What there is to say beside the title: why it waits, how long it runs, what came of it. */
+function Remark({ row, running, now }: { row: Extract<ListRow, { type: 'job' }>; running: number; now: number }) {
+  const { job, place } = row;
+  const run = job.last_run;
+  if (job.state === 'created') return <>not started</>;
+  if (job.state === 'queued') return <>{place === 1 ? `next, ${running} at work` : `${place - 1} before it`}</>;
+  if (isLive(job.state)) return <>{job.cancel_requested ? 'cancelling' : run?.started_ms ? duration(now - run.started_ms) : ''}</>;
+  if (job.state === 'failed' && run?.reason) return <span className="tone-text-bad">{reasonWords(run.reason)}</span>;
+  return run ? <Stat stat={run.diff_stat} /> : null;
+}
+
+type RowProps = {
+  row: Extract<ListRow, { type: 'job' }>;
+  current: boolean;
+  picked: boolean;
+  pick?: () => void;
+  running: number;
+  now: number;
+  seen: (run_id: string) => boolean;
+};
+
+function JobRow({ row, current, picked, pick, running, now, seen }: RowProps) {
+  const { job } = row;
+  const needed = need(job, seen);
+  return (
+    <div className={`job-row${current ? ' current' : ''}${picked ? ' picked' : ''}`}>
+      <span className="job-pick">
+        {pick && <input type="checkbox" checked={picked} onChange={pick} aria-label={`Select ${job.title}`} tabIndex={-1} />}
+      </span>
+      <span className="job-state">{needed ? <Chip tone={needed.tone}>{needed.word}</Chip> : <StateChip state={job.state} />}</span>
+      <Link className="job-title" href={`/jobs/${job.id}`} title={job.title}>
+        {shownTitle(job.title)}
+      </Link>
+      <span className="job-where" title={job.repository}>
+        {repositoryName(job.repository)}
+      </span>
+      <span className="job-remark">
+        <Remark row={row} running={running} now={now} />
+      </span>
+      <span className="job-cost">{job.last_run && (job.last_run.cost_nano_usd ?? 0) > 0 ? money(job.last_run.cost_nano_usd) : ''}</span>
+      <span className="job-age">
+        <Ago ms={job.created_ms} now={now} />
+      </span>
+    </div>
+  );
+}
+
+function FilterBar({ filter, change, jobs }: { filter: JobFilter; change: (filter: JobFilter) => void; jobs: Job[] }) {
+  const known = useMemo(() => repositories(jobs), [jobs]);
+  const field = useRef<HTMLInputElement>(null);
+  useKeys('Jobs', [{ keys: '/', word: 'Search', run: () => field.current?.select() }]);
+  return (
+    <div className="filters" role="search">
+      <label className="search">
+        <Icon name="search" size={14} />
+        <input
+          ref={field}
+          type="search"
+          placeholder="Search title, task, branch, id"
+          aria-label="Search the jobs"
+          value={filter.q}
+          onChange={(event) => change({ ...filter, q: event.target.value })}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+        <kbd>/</kbd>
+      </label>
+      <select aria-label="State" value={filter.state} onChange={(event) => change({ ...filter, state: event.target.value })}>
+        <option value="">All states</option>
+        {states.map((each) => (
+          <option key={each.value} value={each.value}>
+            {each.word}
+          </option>
+        ))}
+      </select>
+      <select aria-label="Repository" value={filter.repository} onChange={(event) => change({ ...filter, repository: event.target.value })}>
+        <option value="">All repositories</option>
+        {known.map((each) => (
+          <option key={each.address} value={each.address}>
+            {each.name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+async function cancelAll(jobs: Job[], then: (job: Job) => void): Promise<void> {
+  let failed = 0;
+  for (const job of jobs) {
+    try {
+      then(await post<Job>(`/api/v1/jobs/${job.id}/cancel`, {}));
+    } catch (error) {
+      if (++failed === 1) toastRefusal('Cancelling failed', error);
+    }
+  }
+  if (jobs.length > failed) toast(`${count(jobs.length - failed, 'job')} told to stop`);
+}
+
+export function JobsPage() {
+  useTitle('Forge');
+  const { jobs, book } = useJobs();
+  const seen = useSeen();
+  const search = useSearch();
+  const [, go] = useLocation();
+  const filter = readFilter(search);
+  const deferred = useDeferredValue(search);
+  const rows = useMemo(() => listRows(jobs, readFilter(deferred), seen), [jobs, deferred, seen]);
+  const may_cancel = useMay('operator');
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const change = (next: JobFilter) => go(`/${filterSearch(next)}`, { replace: true });
+
+  if (!book.ready && book.failure) return <Failure error={book.failure} again={() => void book.load()} />;
+  if (!book.ready) return <Waiting what="Reading the jobs" />;
+  if (!jobs.length) return <FirstRun />;
+  return (
+    <div className="jobs">
+      <h1 className="unseen">Jobs</h1>
+      <FilterBar filter={filter} change={change} jobs={jobs} />
+      <JobList rows={rows} jobs={jobs} picked={picked} setPicked={setPicked} may_cancel={may_cancel} />
+      {rows.length === 0 && (
+        <div className="empty">
+          <p>No job matches{book.complete ? '' : ' so far; older ones are still being read'}.</p>
+          <button onClick={() => go('/', { replace: true })}>Show all</button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+type ListProps = { rows: ListRow[]; jobs: Job[]; picked: ReadonlySet<string>; setPicked: (picked: ReadonlySet<string>) => void; may_cancel: boolean };
+
+function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
+  const { book } = useJobs();
+  const seen = useSeen();
+  const [, go] = useLocation();
+  const box = useRef<HTMLDivElement>(null);
+  const [current, setCurrent] = useState(-1);
+  const [asked, setAsked] = useState(false);
+  const is_narrow = useNarrow();
+  const running = jobs.filter((job) => isLive(job.state) && job.state !== 'queued').length;
+  const now = useNow(running ? 1000 : 30_000);
+  const height = is_narrow ? narrow_row_height : row_height;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: (i) => (rows[i]?.type === 'group' ? group_height : height),
+    getItemKey: (i) => rows[i]?.key ?? i,
+    overscan: 12,
+  });
+  useEffect(() => virtual.measure(), [virtual, height, rows]);
+
+  const stoppable = jobs.filter((job) => picked.has(job.id) && isLive(job.state));
+  const toggle = (id: string) => {
+    const next = new Set(picked);
+    if (!next.delete(id)) next.add(id);
+    setPicked(next);
+  };
+  const move = (by: number) => {
+    let at = current + by;
+    while (rows[at]?.type === 'group') at += by;
+    if (!rows[at]) return;
+    setCurrent(at);
+    virtual.scrollToIndex(at, { align: 'auto' });
+  };
+  const here = rows[current];
+  useKeys('Jobs', [
+    { keys: 'j', word: 'Next job', run: () => move(1) },
+    { keys: 'k', word: 'Job before', run: () => move(-1) },
+    { keys: 'ArrowDown', word: '', hidden: true, run: () => move(1) },
+    { keys: 'ArrowUp', word: '', hidden: true, run: () => move(-1) },
+    { keys: 'Enter', word: 'Open the job', run: () => here?.type === 'job' && go(`/jobs/${here.job.id}`) },
+    ...(may_cancel
+      ? [
+          { keys: 'x', word: 'Select the job', run: () => here?.type === 'job' && toggle(here.job.id) },
+          { keys: 'c', word: 'Cancel the selected jobs', run: () => stoppable.length > 0 && setAsked(true) },
+        ]
+      : []),
+  ]);
+  return (
+    <>
+      <div className="job-list" ref={box} tabIndex={0} role="region" aria-label="Jobs">
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index]!;
+            return (
+              <div key={item.key} className="virtual" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+                {row.type === 'group' ? (
+                  <h2 className={`job-group ${row.key}`}>
+                    {row.word} <span>{row.count.toLocaleString('en')}</span>
+                  </h2>
+                ) : (
+                  <JobRow
+                    row={row}
+                    current={item.index === current}
+                    picked={picked.has(row.job.id)}
+                    pick={may_cancel && isLive(row.job.state) ? () => toggle(row.job.id) : undefined}
+                    running={running}
+                    now={now}
+                    seen={seen}
+                  />
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {stoppable.length > 0 && (
+        <div className="bulk" role="region" aria-label="Selected jobs">
+          <span>{count(stoppable.length, 'job')} selected</span>
+          <button className="ghost" onClick={() => setPicked(new Set())}>
+            Select none
+          </button>
+          <button className="danger" onClick={() => setAsked(true)}>
+            Cancel {count(stoppable.length, 'job')}
+          </button>
+        </div>
+      )}
+      <Confirm
+        open={asked}
+        onClose={() => setAsked(false)}
+        onYes={() => {
+          setPicked(new Set());
+          void cancelAll(stoppable, (job) => book.put(job));
+        }}
+        title={`Cancel ${count(stoppable.length, 'job')}?`}
+        text="What the agents did until now is kept, and is not pushed."
+        yes={`Cancel ${count(stoppable.length, 'job')}`}
+        danger
+      />
+    </>
+  );
+}

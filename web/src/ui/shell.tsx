@@ -1,0 +1,152 @@
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { remove } from '../api/client';
+import { useSession } from '../api/queries';
+import { atLeast } from '../api/roles';
+import type { Role } from '../api/types';
+import { useJobs, useSeen, useStreamState } from '../live/live';
+import { need } from '../words/states';
+import { Icon, Mark } from './icons';
+import { KeyHelp, useKeys } from './keys';
+import { setTheme, theme, type Theme } from './theme';
+import { toastRefusal } from './toasts';
+
+/** True when the one who is signed in may do what needs this role. */
+export const useMay = (least: Role): boolean => atLeast(useSession().data?.role, least);
+
+const words = { connecting: 'Connecting', live: 'Live', lost: 'Connection lost, trying again' } as const;
+
+function StreamSign() {
+  const state = useStreamState();
+  return (
+    <span className={`stream ${state}`} role="status" title={state === 'live' ? 'What you see is up to date' : words[state]}>
+      <i className="dot" />
+      <span className={state === 'lost' ? '' : 'wide-only'}>{words[state]}</span>
+    </span>
+  );
+}
+
+function UserMenu() {
+  const who = useSession().data;
+  const client = useQueryClient();
+  const [now, setNow] = useState<Theme>(theme);
+  const [, go] = useLocation();
+  const signOut = async () => {
+    try {
+      await remove('/api/v1/session');
+      client.clear();
+      window.location.assign('/sign-in');
+    } catch (error) {
+      toastRefusal('Signing out failed', error);
+    }
+  };
+  return (
+    <Menu.Root modal={false}>
+      <Menu.Trigger className="ghost user" aria-label={`Account: ${who?.principal}`}>
+        <Icon name="user" />
+        <span className="wide-only">{who?.principal}</span>
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content className="menu" align="end" sideOffset={6}>
+          <div className="menu-head">
+            <strong>{who?.principal}</strong>
+            <span>{who?.role}</span>
+          </div>
+          <Menu.RadioGroup
+            value={now}
+            onValueChange={(value) => {
+              setTheme(value as Theme);
+              setNow(value as Theme);
+            }}
+          >
+            {(['auto', 'light', 'dark'] as const).map((each) => (
+              <Menu.RadioItem key={each} value={each} className="menu-item" onSelect={(event) => event.preventDefault()}>
+                <span className="tick">
+                  <Menu.ItemIndicator>
+                    <Icon name="check" size={13} />
+                  </Menu.ItemIndicator>
+                </span>
+                {{ auto: 'As the system', light: 'Light', dark: 'Dark' }[each]}
+              </Menu.RadioItem>
+            ))}
+          </Menu.RadioGroup>
+          <Menu.Separator className="menu-line" />
+          <Menu.Item className="menu-item" onSelect={() => go('/account')}>
+            <span className="tick" />
+            Sessions and tokens
+          </Menu.Item>
+          <Menu.Item className="menu-item" onSelect={() => void signOut()}>
+            <span className="tick" />
+            Sign out
+          </Menu.Item>
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+/** The number of jobs that need somebody stands in the title of every page: tabs show it. */
+let page_title = 'Forge';
+function showTitle(needs: number): void {
+  document.title = `${needs ? `(${needs}) ` : ''}${page_title}`;
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    const badge = /^\(\d+\) /.exec(document.title)?.[0] ?? '';
+    page_title = title === 'Forge' ? title : `${title} · Forge`;
+    document.title = badge + page_title;
+  }, [title]);
+}
+
+export function Shell({ children }: { children: ReactNode }) {
+  const [place, go] = useLocation();
+  const may_create = useMay('operator');
+  const { jobs } = useJobs();
+  const seen = useSeen();
+  const needs = jobs.filter((job) => need(job, seen)).length;
+  useEffect(() => showTitle(needs), [needs, place]);
+  useKeys('Everywhere', [
+    { keys: 'g j', word: 'Go to the jobs', run: () => go('/') },
+    ...(may_create ? [{ keys: 'n', word: 'New job', run: () => go('/new') }] : []),
+    { keys: 'g a', word: 'Go to sessions and tokens', run: () => go('/account') },
+  ]);
+  return (
+    <div className="shell">
+      <a className="skip" href="#page">
+        To the content
+      </a>
+      <header className="top">
+        <Link href="/" className="brand" aria-label="Forge: all jobs">
+          <Mark />
+          <span>Forge</span>
+        </Link>
+        <nav aria-label="Main">
+          <Link href="/" className={place === '/' ? 'here' : ''}>
+            Jobs
+            {needs > 0 && (
+              <span className="badge" title={`${needs} need you`}>
+                {needs}
+              </span>
+            )}
+          </Link>
+        </nav>
+        <span className="gap" />
+        <StreamSign />
+        {may_create && (
+          <Link href="/new" className="button primary">
+            <Icon name="plus" size={14} />
+            New job
+          </Link>
+        )}
+        <UserMenu />
+      </header>
+      <main id="page" tabIndex={-1}>
+        {children}
+      </main>
+      <KeyHelp />
+    </div>
+  );
+}

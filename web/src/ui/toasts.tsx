@@ -1,0 +1,60 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { Refusal } from '../api/client';
+import type { Tone } from '../words/states';
+import { Icon } from './icons';
+
+type Toast = { id: number; text: string; detail?: string; tone: Tone };
+
+const shown_ms = 6000;
+const most = 4;
+const listeners = new Set<() => void>();
+let toasts: Toast[] = [];
+let last_id = 0;
+
+function change(next: Toast[]): void {
+  toasts = next;
+  for (const listener of [...listeners]) listener();
+}
+
+export function toast(text: string, tone: Tone = 'good', detail?: string): void {
+  change([...toasts.slice(1 - most), { id: ++last_id, text, tone, detail }]);
+}
+
+/** Says why something that was asked for did not happen. */
+export function toastRefusal(what: string, error: unknown): void {
+  if (error instanceof Refusal) toast(`${what}: ${error.message}`, 'bad', error.hint);
+  else toast(what, 'bad', String(error));
+}
+
+function Bread({ toast: it }: { toast: Toast }) {
+  const close = () => change(toasts.filter((each) => each.id !== it.id));
+  useEffect(() => {
+    const timer = window.setTimeout(close, it.tone === 'bad' ? 2 * shown_ms : shown_ms);
+    return () => window.clearTimeout(timer);
+  });
+  return (
+    <div className={`toast tone-${it.tone}`}>
+      <div>
+        {it.text}
+        {it.detail && <small>{it.detail}</small>}
+      </div>
+      <button className="ghost small" onClick={close} aria-label="Close">
+        <Icon name="cross" size={12} />
+      </button>
+    </div>
+  );
+}
+
+export function Toasts() {
+  const list = useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => toasts,
+  );
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {list.map((each) => (
+        <Bread key={each.id} toast={each} />
+      ))}
+    </div>
+  );
+}
