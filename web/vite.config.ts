@@ -38,8 +38,8 @@ export default defineConfig({
           include: ['e2e/**/*.e2e.ts'],
           environment: 'node',
           // Against hanging only: a busy machine is many times slower than an idle one.
-          testTimeout: 100_000,
-          hookTimeout: 100_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { useScheme } from '../ui/theme';
 import { money } from '../words/money';
 import { duration } from '../words/time';
 import type { Point } from './spending';
@@ -10,6 +11,7 @@ const height = 180;
 /** Money over time, as steps; the budget is a line when it is near enough to be seen. */
 export default function Chart({ points, budget_nano_usd }: { points: Point[]; budget_nano_usd: number | null }) {
   const box = useRef<HTMLDivElement>(null);
+  const scheme = useScheme();
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -25,7 +27,7 @@ export default function Chart({ points, budget_nano_usd }: { points: Point[]; bu
         cursor: { y: false },
         scales: { x: { time: false }, y: { range: (_, __, top) => [0, Math.max(top, budget ?? 0) * 1.08 || 1] } },
         axes: [
-          { ...axis, values: (_, values) => values.map((at) => duration(at * 1000)) },
+          { ...axis, size: 28, values: (_, values) => values.map((at) => duration(at * 1000)) },
           { ...axis, size: 64, values: (_, values) => values.map((at) => money(at)) },
         ],
         series: [
@@ -43,7 +45,8 @@ export default function Chart({ points, budget_nano_usd }: { points: Point[]; bu
       watch.disconnect();
       plot.destroy();
     };
-  }, [points, budget_nano_usd]);
+    // The scheme brings other colours.
+  }, [points, budget_nano_usd, scheme]);
   const last = points.at(-1);
   return <div className="chart" ref={box} role="img" aria-label={last ? `${money(last.nano_usd)} spent after ${duration(last.at_s * 1000)}` : 'Nothing is spent'} />;
 }

@@ -4,7 +4,7 @@ import { get } from '../api/client';
 import type { Job } from '../api/types';
 import { JobBook } from './job-book';
 import { RunTrace, type TraceView } from './run-trace';
-import { seenNow, subscribeSeen } from './seen';
+import { seenNow, subscribeSeen, type Seen } from './seen';
 import { browserPorts, SharedStream, type LiveEvent, type StreamState } from './shared-stream';
 
 type Live = { stream: SharedStream; book: JobBook };
@@ -78,7 +78,7 @@ export function useStreamState(): StreamState {
   );
 }
 
-export const useSeen = (): ((run_id: string) => boolean) => useSyncExternalStore(subscribeSeen, seenNow);
+export const useSeen = (): Seen => useSyncExternalStore(subscribeSeen, seenNow);
 
 /** The trace of a run, followed while it is shown. */
 export function useTrace(job: string, run: number): TraceView {

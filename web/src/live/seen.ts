@@ -1,10 +1,18 @@
 // Which failed runs this browser has shown. Kept here and not on the server: it is about what this reader has looked at.
+import type { Run } from '../api/types';
 
 const key = 'forge.seen';
 const most = 2000;
+/** A failure that nobody opened for so long needs nobody any more; a browser that comes for the first time would else show them all. */
+const fresh_ms = 7 * 24 * 60 * 60 * 1000;
+
+export type Seen = (run: Run) => boolean;
+
 const listeners = new Set<() => void>();
 let known: Set<string> | undefined;
-let look = (run_id: string): boolean => read().has(run_id);
+
+const lookup = (): Seen => (run) => read().has(run.id) || (run.ended_ms ?? Infinity) < Date.now() - fresh_ms;
+let look = lookup();
 
 function read(): Set<string> {
   if (known) return known;
@@ -17,7 +25,7 @@ function read(): Set<string> {
 }
 
 function changed(): void {
-  look = (run_id) => read().has(run_id); // another function: React sees that its answers changed
+  look = lookup(); // another function: React sees that its answers changed
   for (const listener of [...listeners]) listener();
 }
 
@@ -32,7 +40,7 @@ export function markSeen(run_id: string): void {
   changed();
 }
 
-export const seenNow = (): ((run_id: string) => boolean) => look;
+export const seenNow = (): Seen => look;
 
 export function subscribeSeen(listener: () => void): () => void {
   listeners.add(listener);

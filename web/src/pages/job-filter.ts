@@ -1,4 +1,5 @@
 import type { Job, State } from '../api/types';
+import type { Seen } from '../live/seen';
 import { repositoryName } from '../words/repository';
 import { groupOf, type Group, groupWords } from '../words/states';
 
@@ -36,7 +37,7 @@ export type ListRow =
   | { type: 'job'; key: string; job: Job; group: Group; place: number };
 
 /** The rows of the list: groups in the order in which they matter, each with its jobs. */
-export function listRows(jobs: Job[], filter: JobFilter, seen: (run_id: string) => boolean): ListRow[] {
+export function listRows(jobs: Job[], filter: JobFilter, seen: Seen): ListRow[] {
   const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean);
   const holds = states.find((each) => each.value === filter.state)?.holds;
   const groups: Record<Group, Job[]> = { needs: [], running: [], queued: [], done: [] };

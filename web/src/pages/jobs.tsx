@@ -1,14 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { post } from '../api/client';
 import type { Job } from '../api/types';
 import { useJobs, useNow, useSeen } from '../live/live';
+import type { Seen } from '../live/seen';
 import { Ago, Chip, StateChip, Stat, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Confirm } from '../ui/dialog';
 import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
+import { useLatest } from '../ui/latest';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count, money } from '../words/money';
@@ -48,19 +50,21 @@ type RowProps = {
   row: Extract<ListRow, { type: 'job' }>;
   current: boolean;
   picked: boolean;
-  pick?: () => void;
+  pickable: boolean;
+  pick: (id: string) => void;
   running: number;
   now: number;
-  seen: (run_id: string) => boolean;
+  seen: Seen;
 };
 
-function JobRow({ row, current, picked, pick, running, now, seen }: RowProps) {
+// Scrolling draws new rows and leaves the others alone.
+const JobRow = memo(function JobRow({ row, current, picked, pickable, pick, running, now, seen }: RowProps) {
   const { job } = row;
   const needed = need(job, seen);
   return (
     <div className={`job-row${current ? ' current' : ''}${picked ? ' picked' : ''}`}>
       <span className="job-pick">
-        {pick && <input type="checkbox" checked={picked} onChange={pick} aria-label={`Select ${job.title}`} tabIndex={-1} />}
+        {pickable && <input type="checkbox" checked={picked} onChange={() => pick(job.id)} aria-label={`Select ${job.title}`} tabIndex={-1} />}
       </span>
       <span className="job-state">{needed ? <Chip tone={needed.tone}>{needed.word}</Chip> : <StateChip state={job.state} />}</span>
       <Link className="job-title" href={`/jobs/${job.id}`} title={job.title}>
@@ -78,7 +82,7 @@ function JobRow({ row, current, picked, pick, running, now, seen }: RowProps) {
       </span>
     </div>
   );
-}
+});
 
 function FilterBar({ filter, change, jobs }: { filter: JobFilter; change: (filter: JobFilter) => void; jobs: Job[] }) {
   const known = useMemo(() => repositories(jobs), [jobs]);
@@ -180,16 +184,17 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
     getScrollElement: () => box.current,
     estimateSize: (i) => (rows[i]?.type === 'group' ? group_height : height),
     getItemKey: (i) => rows[i]?.key ?? i,
-    overscan: 12,
+    overscan: 8,
+    useFlushSync: false,
   });
   useEffect(() => virtual.measure(), [virtual, height, rows]);
 
   const stoppable = jobs.filter((job) => picked.has(job.id) && isLive(job.state));
-  const toggle = (id: string) => {
+  const toggle = useLatest((id: string) => {
     const next = new Set(picked);
     if (!next.delete(id)) next.add(id);
     setPicked(next);
-  };
+  });
   const move = (by: number) => {
     let at = current + by;
     while (rows[at]?.type === 'group') at += by;
@@ -228,7 +233,8 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
                     row={row}
                     current={item.index === current}
                     picked={picked.has(row.job.id)}
-                    pick={may_cancel && isLive(row.job.state) ? () => toggle(row.job.id) : undefined}
+                    pickable={may_cancel && isLive(row.job.state)}
+                    pick={toggle}
                     running={running}
                     now={now}
                     seen={seen}

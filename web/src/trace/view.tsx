@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { Job, Run } from '../api/types';
 import { useNow, useTrace } from '../live/live';
@@ -7,6 +7,7 @@ import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
+import { useLatest } from '../ui/latest';
 import { count, money, tokens } from '../words/money';
 import { isLive } from '../words/states';
 import { duration } from '../words/time';
@@ -27,14 +28,14 @@ function Bar({ start, end, wait, tree, now, kind, failed }: { start: number; end
   );
 }
 
-type RowProps = { row: Row; tree: Tree; now: number; live: boolean; selected: boolean; press: () => void };
+type RowProps<R = Row> = { row: R; tree: Tree; now: number; live: boolean; selected: boolean; press: (row: Row) => void };
 
-function SectionRow({ row, tree, now, live, selected, press }: RowProps & { row: Extract<Row, { type: 'section' }> }) {
+function SectionRow({ row, tree, now, live, selected, press }: RowProps<Extract<Row, { type: 'section' }>>) {
   const { section } = row;
   const going = live && tree.sections.at(-1) === section;
   const end = going ? undefined : section.end_ms;
   return (
-    <button className={`tr section${selected ? ' selected' : ''}`} onClick={press} aria-expanded={row.open} tabIndex={-1}>
+    <button className={`tr section${selected ? ' selected' : ''}`} onClick={() => press(row)} aria-expanded={row.open} tabIndex={-1}>
       <span className="tr-main">
         <span className={row.open ? 'caret open' : 'caret'}>
           <Icon name="right" size={12} />
@@ -55,14 +56,14 @@ function SectionRow({ row, tree, now, live, selected, press }: RowProps & { row:
 
 const sumOf = (steps: Step[]) => steps.reduce((sum, step) => sum + ((step.end_ms ?? step.start_ms) - step.start_ms), 0);
 
-function StepRow({ row, tree, now, live, selected, press }: RowProps & { row: Extract<Row, { type: 'step' }> }) {
+function StepRow({ row, tree, now, live, selected, press }: RowProps<Extract<Row, { type: 'step' }>>) {
   const { step } = row;
   const last = row.folded?.at(-1) ?? step;
   // A call without a result of a run that has ended never got one.
   const end = last.end_ms ?? (live ? undefined : tree.end_ms);
   const took = row.folded ? sumOf(row.folded) : (end ?? now) - step.start_ms;
   return (
-    <button className={`tr step${selected ? ' selected' : ''}${step.failed ? ' failed' : ''}`} onClick={press} aria-pressed={selected} tabIndex={-1}>
+    <button className={`tr step${selected ? ' selected' : ''}${step.failed ? ' failed' : ''}`} onClick={() => press(row)} aria-pressed={selected} tabIndex={-1}>
       <span className="tr-main">
         <span className={`kind kind-${step.kind}`}>{step.name}</span>
         {row.repeats > 1 && <span className="times">×{row.repeats}</span>}
@@ -75,6 +76,44 @@ function StepRow({ row, tree, now, live, selected, press }: RowProps & { row: Ex
       </span>
       <Bar start={step.start_ms} end={end} wait={step.wait_ms} tree={tree} now={now} kind={step.kind} failed={step.failed} />
     </button>
+  );
+}
+
+// Scrolling draws new rows and leaves the others alone.
+const OneRow = memo(function OneRow(props: RowProps) {
+  return props.row.type === 'section' ? <SectionRow {...props} row={props.row} /> : <StepRow {...props} row={props.row} />;
+});
+
+type Scroll = (index: number, align: 'auto' | 'end') => void;
+
+type RowsProps = { rows: Row[]; tree: Tree; now: number; live: boolean; selected?: Step; cursor?: string; press: (row: Row) => void; scroll: RefObject<Scroll>; away: () => void };
+
+/** The rows that are in view. Alone in its component, so that scrolling draws nothing else. */
+function Rows({ rows, tree, now, live, selected, cursor, press, scroll, away }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => row_height,
+    getItemKey: (i) => rows[i]?.key ?? i,
+    overscan: 12,
+    useFlushSync: false,
+  });
+  scroll.current = (index, align) => virtual.scrollToIndex(index, { align });
+  return (
+    <div className="trace-rows" ref={box} tabIndex={0} role="region" aria-label="Steps" onWheel={(event) => event.deltaY < 0 && away()}>
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {virtual.getVirtualItems().map((item) => {
+          const row = rows[item.index]!;
+          return (
+            <div key={item.key} className="virtual" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+              <OneRow row={row} tree={tree} now={now} live={live} press={press} selected={row.key === cursor || (row.type === 'step' && row.step === selected)} />
+            </div>
+          );
+        })}
+      </div>
+      {rows.length === 0 && <p className="empty">{tree.steps ? 'No step matches.' : 'Nothing has happened yet.'}</p>}
+    </div>
   );
 }
 
@@ -148,26 +187,25 @@ export default function TraceView({ job, run }: { job: Job; run: Run }) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set());
   const [follow, setFollow] = useState(live && wanted === undefined);
   const [cursor, setCursor] = useState<string>();
-  const box = useRef<HTMLDivElement>(null);
+  const scroll = useRef<Scroll>(() => {});
   // While it runs, bars grow five times a second; a finished trace stands still.
   const ticking = useNow(live ? 200 : 0);
   const now = live ? Math.max(ticking, tree.end_ms) : tree.end_ms;
   const rows = useMemo(() => rowsOf(tree, filter, closed, unfolded), [tree, version, filter, closed, unfolded]);
   const selected = useMemo(() => findStep(tree, wanted), [tree, version, wanted]);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => row_height, getItemKey: (i) => rows[i]?.key ?? i, overscan: 20 });
 
   const at = cursor === undefined ? -1 : rows.findIndex((row) => row.key === cursor);
   const select = (step: Step | undefined) => {
     go(`${place}${step ? `?step=${step.seq}` : ''}`, { replace: true });
     if (step) setCursor(`s${step.seq}`);
   };
-  const press = (row: Row) => {
+  const press = useLatest((row: Row) => {
     setCursor(row.key);
     if (row.type === 'section') return fold(row.section.key, !row.open);
     setFollow(false);
     if (row.folded) setUnfolded(new Set([...unfolded, row.step.seq]));
     select(row.step);
-  };
+  });
   const fold = (key: string, open: boolean) => {
     const next = new Set(closed);
     if (open) next.delete(key);
@@ -180,7 +218,7 @@ export default function TraceView({ job, run }: { job: Job; run: Run }) {
     if (!row) return;
     setFollow(false);
     setCursor(row.key);
-    virtual.scrollToIndex(next, { align: 'auto' });
+    scroll.current(next, 'auto');
     if (row.type === 'step') select(row.step);
   };
   const showStep = (seq: number) => {
@@ -202,11 +240,11 @@ export default function TraceView({ job, run }: { job: Job; run: Run }) {
     if (index < 0) return;
     shown.current = wanted;
     setCursor(`s${step!.seq}`);
-    virtual.scrollToIndex(index, { align: 'auto' });
-  }, [wanted, rows, tree, virtual]);
+    scroll.current(index, 'auto');
+  }, [wanted, rows, tree]);
   useEffect(() => {
-    if (follow && rows.length) virtual.scrollToIndex(rows.length - 1, { align: 'end' });
-  }, [follow, rows.length, virtual]);
+    if (follow && rows.length) scroll.current(rows.length - 1, 'end');
+  }, [follow, rows.length]);
 
   const here = rows[at];
   useKeys('Trace', [
@@ -239,31 +277,7 @@ export default function TraceView({ job, run }: { job: Job; run: Run }) {
         foldAll={() => setClosed(folded ? new Set() : new Set(tree.sections.map((section) => section.key)))}
       />
       <div className="trace-body">
-        <div
-          className="trace-rows"
-          ref={box}
-          tabIndex={0}
-          role="region"
-          aria-label="Steps"
-          onWheel={(event) => event.deltaY < 0 && setFollow(false)}
-        >
-          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-            {virtual.getVirtualItems().map((item) => {
-              const row = rows[item.index]!;
-              const props = { tree, now, live, press: () => press(row) };
-              return (
-                <div key={item.key} className="virtual" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
-                  {row.type === 'section' ? (
-                    <SectionRow {...props} row={row} selected={row.key === cursor} />
-                  ) : (
-                    <StepRow {...props} row={row} selected={row.step === selected || row.key === cursor} />
-                  )}
-                </div>
-              );
-            })}
-          </div>
-          {rows.length === 0 && <p className="empty">{tree.steps ? 'No step matches.' : 'Nothing has happened yet.'}</p>}
-        </div>
+        <Rows rows={rows} tree={tree} now={now} live={live} selected={selected} cursor={cursor} press={press} scroll={scroll} away={() => setFollow(false)} />
         {selected && <Detail key={selected.seq} job={job.id} run={run.number} step={selected} tree={tree} close={() => select(undefined)} />}
       </div>
       <div className="trace-foot">

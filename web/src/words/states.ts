@@ -97,15 +97,15 @@ export type Group = 'needs' | 'running' | 'queued' | 'done';
 export const groupWords: Record<Group, string> = { needs: 'Needs me', running: 'Running', queued: 'Queued', done: 'Done' };
 
 /** Why a job needs somebody; nothing when it does not. `seen` = this browser has shown the run that failed. */
-export function need(job: Job, seen: (run_id: string) => boolean): { word: string; tone: Tone } | undefined {
+export function need(job: Job, seen: (run: Run) => boolean): { word: string; tone: Tone } | undefined {
   if (isLive(job.state)) return undefined;
   const run = job.last_run;
   if (job.review === 'waiting') return { word: 'Review', tone: 'warn' };
-  if (job.state !== 'failed' || !run || seen(run.id)) return undefined;
+  if (job.state !== 'failed' || !run || seen(run)) return undefined;
   return run.reason === 'budget_exhausted' ? { word: 'Budget reached', tone: 'bad' } : { word: 'Failed', tone: 'bad' };
 }
 
-export function groupOf(job: Job, seen: (run_id: string) => boolean): Group {
+export function groupOf(job: Job, seen: (run: Run) => boolean): Group {
   if (need(job, seen)) return 'needs';
   if (job.state === 'queued' || job.state === 'created') return 'queued';
   return isLive(job.state) ? 'running' : 'done';
