@@ -77,7 +77,6 @@ test('a job is watched while it runs, and ends with a summary, a diff and a cost
   await start(ada);
   await page.getByRole('link', { name: 'Trace', exact: true }).click();
   await page.getByRole('button', { name: /Turn 2/ }).waitFor();
-  expect(await page.getByRole('button', { name: 'Follow' }).getAttribute('aria-pressed')).toBe('true');
   await page.locator('.job-words .chip', { hasText: 'Succeeded' }).waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('heading', { name: /^Summary/ }).waitFor();
@@ -167,6 +166,8 @@ test('the list begins with what needs somebody, searches, and cancels what is se
   await page.locator('.job-title', { hasText: 'Make the parser faster' }).click();
   await page.getByRole('link', { name: 'Trace', exact: true }).click();
   await page.getByRole('button', { name: /echo step/ }).waitFor();
+  // This one goes on until it is cancelled, so that nothing here depends on how fast the machine is.
+  expect(await page.getByRole('button', { name: 'Follow', exact: true }).getAttribute('aria-pressed')).toBe('true');
   await ada.look('trace-live');
   await page.keyboard.press('g');
   await page.keyboard.press('j');
