@@ -238,6 +238,205 @@ export type Diff = {
   replaced: number;
   /** Unified diff; null when it is larger than 4 MiB: take text/x-diff. */
   text: string | null;
+  /** The run whose result this is against; only there when asked for. `base_commit` is then that run's commit. */
+  since_run?: number;
+  /** Ids of this run's hunks that the earlier run did not have. */
+  changed_hunks?: string[];
+  /** The reverse. */
+  gone_hunks?: string[];
+};
+
+export type HunkVerdict = "accept" | "reject";
+
+export type ReviewHunk = {
+  /** Follows from the paths and lines of the hunk, not from where they stand. */
+  hunk_id: string;
+  path: string;
+  /** Base64 of its bytes, when they are not UTF-8 and `path` has replacements. */
+  path_base64?: string;
+  /** text: lines of a file. file: what is taken or left as a whole: a mode, name, link or binary content, a file that came or went. */
+  kind: "text" | "file";
+  /** From 1; all four are 0 for `file`. */
+  old_start: number;
+  old_lines: number;
+  new_start: number;
+  new_lines: number;
+  verdict: HunkVerdict | null;
+  reason: string | null;
+  /** Who said so. */
+  by: string | null;
+  at_ms: number | null;
+  /** The earlier run in whose review it was said; null: this one. */
+  from_run: number | null;
+  /** A verdict was given to an earlier form of this hunk. It does not count. */
+  stale: boolean;
+  /** That verdict; only there when `stale`. */
+  earlier?: {
+    verdict: HunkVerdict;
+    reason: string | null;
+    by: string;
+    at_ms: Time;
+    run: number | null;
+  };
+};
+
+export type ReviewFile = {
+  path: string;
+  /** Base64 of its bytes, when they are not UTF-8 and `path` has replacements. */
+  path_base64?: string;
+  /** Another one than `path` when renamed. */
+  old_path: string;
+  /** As path_base64. */
+  old_path_base64?: string;
+  change: "added" | "deleted" | "modified" | "renamed" | "retyped";
+  /** As git writes it; null: there was no file. */
+  old_mode: string | null;
+  new_mode: string | null;
+  binary: boolean;
+  insertions: number;
+  deletions: number;
+  /** Changes when what one has looked at changes. */
+  content_hash: string;
+  /** By the one who asks, and unchanged since. */
+  viewed: boolean;
+};
+
+export type ReviewComment = {
+  id: Id;
+  author: string;
+  path: string;
+  /** Base64 of its bytes, when they are not UTF-8 and `path` has replacements. */
+  path_base64?: string;
+  side: "base" | "head";
+  start_line: number;
+  end_line: number;
+  /** These lines as they were. */
+  quote: string;
+  body: string;
+  /** Lines to put in place of those. */
+  suggestion: string | null;
+  /** An apply puts the suggestion in place. */
+  accepted: boolean;
+  /** Seen by its author alone until it is sent. */
+  draft: boolean;
+  /** The lines are no longer there. */
+  stale: boolean;
+  /** The earlier run in whose review it was written; null: this one. */
+  from_run: number | null;
+  created_ms: Time;
+  updated_ms: Time;
+};
+
+export type AppliedReview = {
+  commit: string;
+  branch: string;
+  accepted: number;
+  rejected: number;
+  undecided: number;
+  pushed: boolean;
+  by: string;
+  at_ms: Time;
+};
+
+export type Review = {
+  job: Id;
+  run: number;
+  /** Grows with every change that others can see. */
+  revision: number;
+  status: ReviewStatus;
+  /** The reviewers' words about the whole. */
+  summary: string;
+  /** Of hunks; stale ones are undecided, too. */
+  counts: {
+    accepted: number;
+    rejected: number;
+    undecided: number;
+    stale: number;
+  };
+  files: ReviewFile[];
+  /** Of all files, in the order of the diff. */
+  hunks: ReviewHunk[];
+  comments: ReviewComment[];
+  applied: AppliedReview | null;
+};
+
+export type ReviewEdit = {
+  summary?: string;
+  verdicts?: ({
+    hunk_id: string;
+    /** null takes it back. */
+    verdict: HunkVerdict | null;
+    reason?: string;
+  })[];
+  suggestions?: {
+    /** Id of the comment. */
+    comment: string;
+    accepted: boolean;
+  }[];
+  viewed?: {
+    path?: string;
+    /** In place of `path`. */
+    path_base64?: string;
+    viewed: boolean;
+  }[];
+  /** Those of the one who asks. */
+  send_drafts?: boolean;
+};
+
+export type NewReviewComment = {
+  path?: string;
+  /** In place of `path`. */
+  path_base64?: string;
+  side?: "base" | "head";
+  start_line: number;
+  /** `start_line` when absent. */
+  end_line?: number;
+  /** Must be what stands there; filled in when absent. */
+  quote?: string;
+  /** May be empty beside a suggestion. */
+  body?: string;
+  /** Lines to put in place of those; head side only. */
+  suggestion?: string | null;
+  draft?: boolean;
+};
+
+export type ReviewCommentEdit = {
+  body?: string;
+  /** null takes it away. */
+  suggestion?: string | null;
+  /** false sends it. */
+  draft?: false;
+};
+
+export type ApplyRequest = {
+  revision: number;
+  /** Subject and body; the run's own when absent. */
+  message?: string;
+  push?: boolean;
+  /** Undecided hunks are left out; there being any must be confirmed. */
+  confirm_undecided?: boolean;
+};
+
+export type SendBackRequest = {
+  revision: number;
+  /** Told to the agent beside the review. */
+  note?: string;
+};
+
+export type SentBack = {
+  run: Run;
+};
+
+export type DismissRequest = {
+  revision: number;
+};
+
+export type ReviewEvent = {
+  job: Id;
+  type: "review";
+  run: number;
+  revision: number;
+  status: ReviewStatus;
 };
 
 export type RunCost = {
