@@ -60,7 +60,7 @@ class AcceptedTree {
     const FileDiff& file = *choice.file;
     const auto found = file.new_mode.empty() ? suggestions_.end() : suggestions_.find(file.new_path);
     if (found == suggestions_.end()) return {};
-    const auto suggestions = std::move(found->second);
+    auto suggestions = std::move(found->second);
     suggestions_.erase(found);
     if (is_whole(file) && !choice.file_hunk) throw conflict_of(*suggestions.front(), "is for a file whose change is not accepted");
     return suggestions;

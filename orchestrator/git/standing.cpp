@@ -16,22 +16,22 @@ constexpr std::size_t kMostNamed = 10;
 std::string quoted(const std::string& path) { return "'" + to_utf8(path).text + "'"; }
 
 /// A directory and a name in it.
-struct StandingPlace {
+struct PathStep {
   std::string directory;  // "" is the root
   std::string name;
   std::string path() const { return directory.empty() ? name : directory + "/" + name; }
-  bool operator<(const StandingPlace& other) const { return std::tie(directory, name) < std::tie(other.directory, other.name); }
+  bool operator<(const PathStep& other) const { return std::tie(directory, name) < std::tie(other.directory, other.name); }
 };
 
 /// "a/b/c" > {"", "a"}, {"a", "b"}, {"a/b", "c"}.
-std::vector<StandingPlace> places_of(const std::string& path) {
-  std::vector<StandingPlace> places;
+std::vector<PathStep> steps_of(const std::string& path) {
+  std::vector<PathStep> steps;
   for (std::size_t begin = 0; begin <= path.size();) {
     const auto end = std::min(path.find('/', begin), path.size());
-    places.push_back({path.substr(0, begin == 0 ? 0 : begin - 1), path.substr(begin, end - begin)});
+    steps.push_back({path.substr(0, begin == 0 ? 0 : begin - 1), path.substr(begin, end - begin)});
     begin = end + 1;
   }
-  return places;
+  return steps;
 }
 
 class Standing {
@@ -43,13 +43,13 @@ class Standing {
   }
 
   void check_new(const std::string& path) {
-    for (const StandingPlace& place : places_of(path)) {
-      const bool whole = place.path() == path;
-      const git_tree_entry* entry = base_.find(place.path());
+    for (const PathStep& step : steps_of(path)) {
+      const bool whole = step.path() == path;
+      const git_tree_entry* entry = base_.find(step.path());
       if (entry != nullptr && (whole || git_tree_entry_type(entry) != GIT_OBJECT_TREE)) {
-        if (const std::string kept = first_kept(entry, place.path()); !kept.empty()) tell(path, kept, "");
+        if (const std::string kept = first_kept(entry, step.path()); !kept.empty()) tell(path, kept, "");
       }
-      if (checked_names_.insert(place).second) check_case(place, path);
+      if (checked_names_.insert(step).second) check_case(step, path);
     }
   }
 
@@ -68,20 +68,20 @@ class Standing {
     const Tree tree = find_tree(mirror_, *git_tree_entry_id(entry));
     for (std::size_t i = 0; i < git_tree_entrycount(tree.get()); ++i) {
       const git_tree_entry* below = git_tree_entry_byindex(tree.get(), i);
-      const std::string kept = first_kept(below, path + "/" + git_tree_entry_name(below));
+      std::string kept = first_kept(below, path + "/" + git_tree_entry_name(below));
       if (!kept.empty()) return kept;
     }
     return "";
   }
 
   /// A pair that head has, too, is the run's own doing, and one that the base has was there before.
-  void check_case(const StandingPlace& place, const std::string& path) {
-    const git_tree* before = base_.directory(place.directory);
-    if (before == nullptr || git_tree_entry_byname(before, place.name.c_str()) != nullptr) return;
-    const git_tree* after = head_.directory(place.directory);
-    const auto [begin, end] = folded(place.directory, before).equal_range(lower_ascii(place.name));
+  void check_case(const PathStep& step, const std::string& path) {
+    const git_tree* before = base_.directory(step.directory);
+    if (before == nullptr || git_tree_entry_byname(before, step.name.c_str()) != nullptr) return;
+    const git_tree* after = head_.directory(step.directory);
+    const auto [begin, end] = folded(step.directory, before).equal_range(lower_ascii(step.name));
     for (auto one = begin; one != end; ++one) {
-      const StandingPlace other{place.directory, git_tree_entry_name(one->second)};
+      const PathStep other{step.directory, git_tree_entry_name(one->second)};
       if (after != nullptr && git_tree_entry_byname(after, other.name.c_str()) != nullptr) continue;
       if (const std::string kept = first_kept(one->second, other.path()); !kept.empty())
         tell(path, kept, ", whose name differs in case only");
@@ -111,7 +111,7 @@ class Standing {
   BaseTree base_;
   BaseTree head_;
   std::unordered_set<std::string> vacated_;  // paths of the base that the result does not keep for the file that had them
-  std::set<StandingPlace> checked_names_;
+  std::set<PathStep> checked_names_;
   std::map<std::string, std::multimap<std::string, const git_tree_entry*>> folded_;  // by directory
   std::vector<std::string> told_;
   std::size_t untold_ = 0;
