@@ -145,16 +145,18 @@ TEST_P(ClaudeCode, MendsAProjectInManyTurnsWithEveryTokenCounted) {
   EXPECT_EQ(report.at("cost_nano_usd"), cost);
 
   const auto events = forge_->trace(report.at("job"));
-  std::vector<std::string> told;
+  // The program starts a tool while the response still comes in: a result may stand before the next call of its turn.
+  std::vector<std::string> calls;
+  std::vector<std::string> results;
   for (const auto& event : events) {
     const std::string type = event.at("type");
-    if (type == "tool_call") told.push_back(event.at("turn").dump() + " " + event.at("data").at("name").get<std::string>());
+    if (type == "tool_call") calls.push_back(event.at("turn").dump() + " " + event.at("data").at("name").get<std::string>());
     if (type == "tool_result")
-      told.push_back(event.at("turn").dump() + " " + event.at("data").at("name").get<std::string>() + " " +
-                     event.at("data").at("exit_code").dump());
+      results.push_back(event.at("turn").dump() + " " + event.at("data").at("name").get<std::string>() + " " +
+                        event.at("data").at("exit_code").dump());
   }
-  EXPECT_THAT(told, ElementsAre("1 Bash", "1 Bash 1", "2 Read", "2 Read null", "3 Edit", "3 Bash", "3 Write", "3 Edit null", "3 Bash 0",
-                                "3 Write null"));
+  EXPECT_THAT(calls, ElementsAre("1 Bash", "2 Read", "3 Edit", "3 Bash", "3 Write"));
+  EXPECT_THAT(results, ElementsAre("1 Bash 1", "2 Read null", "3 Edit null", "3 Bash 0", "3 Write null"));
   const auto metered = of_type(events, "model");
   ASSERT_EQ(metered.size(), 4u);
   for (std::size_t i = 0; i < metered.size(); ++i) {
