@@ -139,7 +139,7 @@ test('a run that met a closed network says which host, and lets it in', async ()
   await page.locator('.detail').getByText('line 950 of a long log').waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('button', { name: 'Allow and run again' }).click();
-  await page.locator('.facts').getByText('files.example.org, pypi.org').waitFor();
+  await page.locator('.facts').getByText('files.example.org, packages.example.org').waitFor();
   expectNoFaults(ada);
 });
 

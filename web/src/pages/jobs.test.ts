@@ -23,7 +23,7 @@ const job = (id: string, change: Record<string, unknown> = {}): Job =>
     setup: [],
     verify: ['make test'],
     limits: { max_turns: 50, time_limit_s: 1800, stall_limit_s: 300, max_tokens: 1, verify_rounds: 2 },
-    network: { allow_hosts: ['pypi.org'] },
+    network: { allow_hosts: ['packages.example.org'] },
     budget: { run_nano_usd: 500_000_000 },
     push: true,
     last_run: { id: `r${id}`, state: change['state'] ?? 'succeeded', reason: null, created_ms: 1000, branch: null },
@@ -91,7 +91,7 @@ describe('the form', () => {
     expect(requestOf({ ...emptyForm(), repository: ' /srv/shop ', task: 'Do it.' })).toEqual({ repository: '/srv/shop', task: 'Do it.' });
   });
   test('gives back the same job', () => {
-    expect(requestOf(formOf(job('a')))).toMatchObject({ repository: '/srv/shop', adapter: 'pi', verify: ['make test'], network: { allow_hosts: ['pypi.org'] }, budget: { run_usd: '0.5' }, limits: { max_turns: 50, time_limit_s: 1800 } });
+    expect(requestOf(formOf(job('a')))).toMatchObject({ repository: '/srv/shop', adapter: 'pi', verify: ['make test'], network: { allow_hosts: ['packages.example.org'] }, budget: { run_usd: '0.5' }, limits: { max_turns: 50, time_limit_s: 1800 } });
   });
   test('keeps commands of several lines in one piece', () => expect(requestOf({ ...emptyForm(), repository: 'r', task: 't', verify: ['a\nb', ' ', 'c'] }).verify).toEqual(['a\nb', 'c']));
   test('says which field is wrong', () => {
@@ -105,7 +105,7 @@ describe('the form', () => {
     };
     expect([field({ task: ' ' }), field({ budget_usd: 'much' }), field({ budget_usd: '0' }), field({ max_turns: '-1' }), field({})]).toEqual(['task', 'budget', 'budget', 'limits.max_turns', undefined]);
   });
-  test('adds allowed hosts to those that were allowed', () => expect(withHosts(job('a'), ['pypi.org', 'npmjs.com']).network).toEqual({ allow_hosts: ['pypi.org', 'npmjs.com'] }));
+  test('adds allowed hosts to those that were allowed', () => expect(withHosts(job('a'), ['packages.example.org', 'mirror.example.org']).network).toEqual({ allow_hosts: ['packages.example.org', 'mirror.example.org'] }));
 });
 
 test('denied hosts are counted, the most wanted first', () => {

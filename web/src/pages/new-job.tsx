@@ -174,7 +174,7 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
             </span>
           )}
         </Field>
-        <Field label="Allowed hosts" name="network" problem={problem} help="What setup and agent may reach besides the model: pypi.org, *.example.com">
+        <Field label="Allowed hosts" name="network" problem={problem} help="What setup and agent may reach besides the model: packages.example.org, *.example.com">
           {(rest) => <input {...rest} {...text('hosts')} spellCheck={false} placeholder="none" />}
         </Field>
       </div>

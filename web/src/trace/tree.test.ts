@@ -36,7 +36,7 @@ const whole = () => [
   result('c1', 1, { ok: false, exit_code: 2 }),
   event('turn', { number: 2 }, 2),
   model(2),
-  event('network', { host: 'pypi.org', port: 443, decision: 'denied_host' }),
+  event('network', { host: 'packages.example.org', port: 443, decision: 'denied_host' }),
   event('verify', { command: 'make test', round: 0, exit_code: 0, duration_ms: 100 }),
   event('state', { from: 'running', to: 'finalizing' }),
   event('git', { action: 'commit', detail: 'abc' }),
