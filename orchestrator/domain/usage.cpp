@@ -24,7 +24,7 @@ std::int64_t added(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
 }
 
-/// Zero for counts below zero, and cut at what no result can exceed, so that the sum of four fits.
+/// Zero for counts below zero, and cut at what no result can exceed, so that the sum of six fits.
 Wide product(std::int64_t count, std::int64_t price) { return std::clamp(Wide{count} * price, Wide{0}, Wide{kMost} * kPricedTokens); }
 
 /// The row that counts for the whole request: the last tier whose threshold the prompt passes.
@@ -60,13 +60,15 @@ Usage& Usage::operator+=(const Usage& other) {
   output = added(output, other.output);
   cache_read = added(cache_read, other.cache_read);
   cache_write = added(cache_write, other.cache_write);
+  cache_write_hour = added(cache_write_hour, other.cache_write_hour);
   return *this;
 }
 
 std::int64_t cost_nano_usd(const Usage& usage, const Price& price) {
   const Price::Tier row = row_for(usage, price);
+  const std::int64_t hour = std::clamp<std::int64_t>(usage.cache_write_hour, 0, std::max<std::int64_t>(usage.cache_write, 0));
   const Wide sum = product(usage.input, row.input) + product(usage.output, row.output) + product(usage.cache_read, row.cache_read) +
-                   product(usage.cache_write, row.cache_write);
+                   product(usage.cache_write - hour, row.cache_write) + 2 * product(hour, row.input);
   const Wide cost = (sum + kPricedTokens / 2) / kPricedTokens;
   return static_cast<std::int64_t>(std::min(cost, Wide{kMost}));
 }

@@ -13,6 +13,9 @@ struct Usage {
   std::int64_t output = 0;
   std::int64_t cache_read = 0;
   std::int64_t cache_write = 0;
+  /// Of cache_write, and no fifth count beside it: what was written for an hour, which has a price of its own. Known while a response is
+  /// priced; neither stored nor shown.
+  std::int64_t cache_write_hour = 0;
   /// Sums stop at the largest number instead of wrapping around: the counts come from elsewhere.
   std::int64_t total() const;
   Usage& operator+=(const Usage& other);
@@ -36,7 +39,8 @@ struct Price {
   std::vector<Tier> tiers;  ///< ascending by threshold
 };
 
-/// Nano-dollars of one request: the sum of count x price over the four counts, divided by 1'000'000 once, rounded half up.
+/// Nano-dollars of one request: the sum of count x price over the four counts, divided by 1'000'000 once, rounded half up. What was written
+/// into the cache for an hour costs twice the input price; `cache_write` is the price of what is kept for minutes.
 std::int64_t cost_nano_usd(const Usage& usage, const Price& price);
 
 /// "$0.0123", at least four digits after the point and no more than nine; "unpriced" for nothing.

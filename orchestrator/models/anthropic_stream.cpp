@@ -165,6 +165,8 @@ void AnthropicReader::take_usage(const json& holder) {
   usage_.output = count_field(*usage, "output_tokens").value_or(usage_.output);
   usage_.cache_read = count_field(*usage, "cache_read_input_tokens").value_or(usage_.cache_read);
   usage_.cache_write = count_field(*usage, "cache_creation_input_tokens").value_or(usage_.cache_write);
+  if (const json* kinds = field(*usage, "cache_creation"))
+    usage_.cache_write_hour = count_field(*kinds, "ephemeral_1h_input_tokens").value_or(usage_.cache_write_hour);
 }
 
 /// A stream that broke off before the true count was billed for what it had said, which the stub at its start does not tell.

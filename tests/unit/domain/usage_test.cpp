@@ -28,6 +28,10 @@ TEST(Usages, AddUp) {
   sum += Usage{.input = 10, .output = 20, .cache_read = 30, .cache_write = 40};
   EXPECT_EQ(sum, (Usage{.input = 11, .output = 22, .cache_read = 33, .cache_write = 44}));
   EXPECT_EQ(sum.total(), 110);
+  sum += Usage{.cache_write = 5, .cache_write_hour = 2};
+  sum += Usage{.cache_write = 5, .cache_write_hour = 2};
+  EXPECT_EQ(sum.cache_write_hour, 4);
+  EXPECT_EQ(sum.total(), 120) << "they are counted once";
 }
 
 TEST(Usages, StayAtTheTopInsteadOfWrappingAround) {
@@ -44,6 +48,14 @@ TEST(Costs, SumTheFourCounts) {
             3'000'000 + 30'000'000 + 900'000 + 15'000'000);
   EXPECT_EQ(cost_nano_usd({}, kPrice), 0);
   EXPECT_EQ(cost_nano_usd({.input = 1'000'000}, kPrice), 3 * kDollar);
+}
+
+TEST(Costs, OfWritesForAnHourAreTwiceTheInput) {
+  EXPECT_EQ(cost_nano_usd({.cache_write = 4000, .cache_write_hour = 1000}, kPrice), 3000 * 3750 + 1000 * 6000);
+  EXPECT_EQ(cost_nano_usd({.cache_write = 150'000, .cache_write_hour = 150'000}, tiered()), 150'000 * 12'000LL);
+  EXPECT_EQ(cost_nano_usd({.cache_write = 10, .cache_write_hour = 20}, kPrice), 10 * 6000) << "it is a part of what was written";
+  EXPECT_EQ(cost_nano_usd({.cache_write_hour = -5}, kPrice), 0);
+  EXPECT_EQ(cost_nano_usd({.cache_write = kMost, .cache_write_hour = kMost}, kPrice), kMost);
 }
 
 TEST(Costs, AreRoundedOnceAndHalfUp) {

@@ -153,6 +153,17 @@ TEST_F(DoorTest, MetersAMessageThatDoesNotStream) {
   EXPECT_EQ(trace_.of<trace::Model>()[0].stop_reason, "max_tokens");
 }
 
+TEST_F(DoorTest, PricesWhatWasWrittenIntoTheCacheForAnHour) {
+  open();
+  const std::string whole =
+      R"({"id":"m","type":"message","role":"assistant","model":"large","content":[],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}}})";
+  server_->answer_once(test::http_answer(200, whole, "Content-Type: application/json\r\n"));
+  EXPECT_EQ(ask(body()).status, 200);
+  close();
+  EXPECT_EQ(store_->usage_of_run(run_.id).at(0).usage, (Usage{3, 4, 0, 30}));
+  EXPECT_EQ(store_->usage_of_run(run_.id).at(0).cost_nano_usd, 3 * 1000 + 4 * 5000 + 10 * 1250 + 20 * 2000);
+}
+
 TEST_F(DoorTest, GuessesWhatAnAnswerWithoutCountsCost) {
   spec_.model = "oai/chat";
   open();

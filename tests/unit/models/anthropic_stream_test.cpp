@@ -41,6 +41,13 @@ std::string fragment(int index, const std::string& escaped) {
          escaped + R"("}})";
 }
 
+TEST(AnthropicStream, TellsWhatWasWrittenIntoTheCacheForAnHour) {
+  Reading r(
+      {R"({"type":"message_start","message":{"id":"m","usage":{"input_tokens":1,"cache_creation_input_tokens":30,"output_tokens":1,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}}}})",
+       ended("end_turn"), kStop});
+  EXPECT_EQ(r.reader->usage(), (Usage{.input = 1, .output = 7, .cache_write = 30, .cache_write_hour = 20}));
+}
+
 TEST(AnthropicStream, GathersTextThinkingAndCallsByIndex) {
   Reading r({kStart, R"({"type":"ping"})",
              R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}})",
