@@ -17,20 +17,24 @@ const roles: { role: Role; may: string }[] = [
   { role: 'admin', may: 'everything' },
 ];
 
+/** Ends one of a list by DELETE, says how it went, and has the list read again, and who is signed in. */
+function useEnding(path: string, list: string, ended: string, failed: string) {
+  const client = useQueryClient();
+  return async (id: string) => {
+    try {
+      await remove(`${path}/${id}`);
+      toast(ended);
+    } catch (error) {
+      toastRefusal(failed, error);
+    }
+    for (const key of [list, 'session']) void client.invalidateQueries({ queryKey: [key] });
+  };
+}
+
 function Sessions() {
   const sessions = useSessions();
-  const client = useQueryClient();
   const now = useNow(30_000);
-  const end = async (id: string) => {
-    try {
-      await remove(`/api/v1/sessions/${id}`);
-      toast('The session has ended');
-    } catch (error) {
-      toastRefusal('Ending the session failed', error);
-    }
-    void client.invalidateQueries({ queryKey: ['sessions'] });
-    void client.invalidateQueries({ queryKey: ['session'] });
-  };
+  const end = useEnding('/api/v1/sessions', 'sessions', 'The session has ended', 'Ending the session failed');
   if (sessions.error) return <Failure error={sessions.error} />;
   if (!sessions.data) return <Waiting />;
   return (
@@ -124,19 +128,9 @@ function NewSecret() {
 
 function Tokens() {
   const tokens = useTokens(true);
-  const client = useQueryClient();
   const now = useNow(30_000);
   const [asked, setAsked] = useState<{ id: string; name: string }>();
-  const revoke = async (id: string) => {
-    try {
-      await remove(`/api/v1/tokens/${id}`);
-      toast('The token is revoked');
-    } catch (error) {
-      toastRefusal('Revoking failed', error);
-    }
-    void client.invalidateQueries({ queryKey: ['tokens'] });
-    void client.invalidateQueries({ queryKey: ['session'] });
-  };
+  const revoke = useEnding('/api/v1/tokens', 'tokens', 'The token is revoked', 'Revoking failed');
   if (tokens.error) return <Failure error={tokens.error} />;
   if (!tokens.data) return <Waiting />;
   const valid = tokens.data.filter((token) => !token.revoked);

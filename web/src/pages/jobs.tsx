@@ -8,8 +8,8 @@ import type { Seen } from '../live/seen';
 import { Ago, Chip, StateChip, Stat, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Confirm } from '../ui/dialog';
-import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
+import { SearchField } from '../ui/search-field';
 import { useLatest } from '../ui/latest';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
@@ -86,23 +86,9 @@ const JobRow = memo(function JobRow({ row, current, picked, pickable, pick, runn
 
 function FilterBar({ filter, change, jobs }: { filter: JobFilter; change: (filter: JobFilter) => void; jobs: Job[] }) {
   const known = useMemo(() => repositories(jobs), [jobs]);
-  const field = useRef<HTMLInputElement>(null);
-  useKeys('Jobs', [{ keys: '/', word: 'Search', run: () => field.current?.select() }]);
   return (
     <div className="filters" role="search">
-      <label className="search">
-        <Icon name="search" size={14} />
-        <input
-          ref={field}
-          type="search"
-          placeholder="Search title, task, branch, id"
-          aria-label="Search the jobs"
-          value={filter.q}
-          onChange={(event) => change({ ...filter, q: event.target.value })}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        />
-        <kbd>/</kbd>
-      </label>
+      <SearchField page="Jobs" word="Search" label="Search the jobs" placeholder="Search title, task, branch, id" value={filter.q} change={(q) => change({ ...filter, q })} />
       <select aria-label="State" value={filter.state} onChange={(event) => change({ ...filter, state: event.target.value })}>
         <option value="">All states</option>
         {states.map((each) => (

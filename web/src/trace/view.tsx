@@ -7,6 +7,7 @@ import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
+import { SearchField } from '../ui/search-field';
 import { useLatest } from '../ui/latest';
 import { count, money, tokens } from '../words/money';
 import { isLive } from '../words/states';
@@ -120,8 +121,6 @@ function Rows({ rows, tree, now, live, selected, cursor, press, scroll, away }: 
 type ToolsProps = { filter: Filter; change: (filter: Filter) => void; tree: Tree; firstFailed?: () => void; follow: boolean; setFollow: (follow: boolean) => void; live: boolean; foldAll: () => void; folded: boolean };
 
 function Tools({ filter, change, tree, firstFailed, follow, setFollow, live, foldAll, folded }: ToolsProps) {
-  const field = useRef<HTMLInputElement>(null);
-  useKeys('Trace', [{ keys: '/', word: 'Search in the trace', run: () => field.current?.select() }]);
   const present = useMemo(() => new Set(tree.sections.flatMap((section) => section.steps.map((step) => step.kind))), [tree, tree.steps]);
   const toggle = (kind: Kind) => {
     const next = new Set(filter.kinds);
@@ -130,19 +129,14 @@ function Tools({ filter, change, tree, firstFailed, follow, setFollow, live, fol
   };
   return (
     <div className="trace-tools" role="search">
-      <label className="search">
-        <Icon name="search" size={14} />
-        <input
-          ref={field}
-          type="search"
-          placeholder="Search arguments and output"
-          aria-label="Search in the trace"
-          value={filter.search}
-          onChange={(event) => change({ ...filter, search: event.target.value })}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        />
-        <kbd>/</kbd>
-      </label>
+      <SearchField
+        page="Trace"
+        word="Search in the trace"
+        label="Search in the trace"
+        placeholder="Search arguments and output"
+        value={filter.search}
+        change={(search) => change({ ...filter, search })}
+      />
       <div className="kinds" role="group" aria-label="Kinds of steps">
         {kinds
           .filter(({ kind }) => present.has(kind))
