@@ -107,13 +107,13 @@ void Stream::line(std::string_view text) {
     return;
   }
   const std::string type = text_field(line, "type");
-  if (type == "system") system(line);
-  if (type == "assistant") assistant(line);
-  if (type == "user") user(line);
-  if (type == "result") result(line);
+  if (type == "system") hear_system(line);
+  if (type == "assistant") hear_assistant(line);
+  if (type == "user") hear_user(line);
+  if (type == "result") hear_result(line);
 }
 
-void Stream::system(const json& line) {
+void Stream::hear_system(const json& line) {
   const std::string subtype = text_field(line, "subtype");
   if (subtype == "init") init(line);
   if (subtype == "api_retry")
@@ -143,7 +143,7 @@ void Stream::init(const json& line) {
     warn("claude-code has started MCP servers although it was told not to: " + dumped(*servers));
 }
 
-void Stream::assistant(const json& line) {
+void Stream::hear_assistant(const json& line) {
   const json* message = field(line, "message");
   if (message == nullptr) return;
   const json* content = field(*message, "content");
@@ -176,7 +176,7 @@ void Stream::block(const json& block, int turn) {
   }
 }
 
-void Stream::user(const json& line) {
+void Stream::hear_user(const json& line) {
   const json* message = field(line, "message");
   const json* content = message == nullptr ? nullptr : field(*message, "content");
   if (content == nullptr) return;
@@ -220,7 +220,7 @@ void Stream::denied(const std::string& tool, const std::string& call_id, const s
   trace_.append(trace::Permission{tool, "denied", message});
 }
 
-void Stream::result(const json& line) {
+void Stream::hear_result(const json& line) {
   CliResult result;
   result.subtype = text_field(line, "subtype");
   result.is_error = flag_field(line, "is_error");

@@ -54,13 +54,13 @@ class Stream {
     int turn = 0;
   };
 
-  void system(const nlohmann::json& line);
+  void hear_system(const nlohmann::json& line);
   void init(const nlohmann::json& line);
-  void assistant(const nlohmann::json& line);
+  void hear_assistant(const nlohmann::json& line);
   void block(const nlohmann::json& block, int turn);
-  void user(const nlohmann::json& line);
+  void hear_user(const nlohmann::json& line);
   void tool_result(const nlohmann::json& block, const nlohmann::json& line);
-  void result(const nlohmann::json& line);
+  void hear_result(const nlohmann::json& line);
   void denied(const std::string& tool, const std::string& call_id, const std::string& message);
 
   TurnTrace& trace_;

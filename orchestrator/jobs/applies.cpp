@@ -110,27 +110,18 @@ AppliedReview Applies::complete(const store::ApplyRow& row, const Stop& stop) {
 
 void Applies::push(const std::string& repository, const store::ApplyRow& row, const AppliedReview& outcome, const Stop& stop) {
   const auto review = store_.review(row.run);
-  std::vector<std::string> may_be_there{review ? review->pushed_commit : ""};
+  const std::string last = review ? review->pushed_commit : "";
+  std::vector<std::string> may_be_there{last};
   if (review) may_be_there.insert(may_be_there.end(), review->doubtful_commits.begin(), review->doubtful_commits.end());
-  try {
-    return git_.push_expecting(repository, outcome.commit, outcome.branch, may_be_there.front(), stop);
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::conflict) throw;
-    for (std::size_t i = 1; i < may_be_there.size(); ++i)
-      if (pushed_over(repository, outcome, may_be_there[i], stop)) return;
-    // The push of a process that died may have come through just now: then the branch is where it is to be.
-    git_.push_expecting(repository, outcome.commit, outcome.branch, may_be_there.front(), stop);
+  for (const std::string& expected : may_be_there) {
+    try {
+      return git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::conflict) throw;
+    }
   }
-}
-
-bool Applies::pushed_over(const std::string& repository, const AppliedReview& outcome, const std::string& expected, const Stop& stop) {
-  try {
-    git_.push_expecting(repository, outcome.commit, outcome.branch, expected, stop);
-    return true;
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::conflict) throw;
-    return false;
-  }
+  // The push of a process that died may have come through just now: then the branch is where it is to be.
+  git_.push_expecting(repository, outcome.commit, outcome.branch, last, stop);
 }
 
 void Applies::inherit(std::vector<store::ApplyRow> pending) {

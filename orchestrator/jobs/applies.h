@@ -37,7 +37,6 @@ class Applies {
   AppliedReview complete(const store::ApplyRow& row, const Stop& stop);
   void push(const std::string& repository, const store::ApplyRow& row, const AppliedReview& outcome, const Stop& stop);
   /// False when the branch is not at `expected`.
-  bool pushed_over(const std::string& repository, const AppliedReview& outcome, const std::string& expected, const Stop& stop);
   void give_up(const store::ApplyRow& row, const std::exception& why);
 
   store::Store& store_;

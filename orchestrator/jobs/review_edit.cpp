@@ -54,6 +54,28 @@ void add_viewed(const ReviewEdit& edit, const CanonicalDiff& diff, store::Review
   }
 }
 
+using MarksByHunk = std::map<std::string_view, const HunkMark*>;
+
+/// Without who has viewed it.
+ReviewedFile shown_file(const FileDiff& file, const MarksByHunk& marks) {
+  ReviewedFile shown{.path = file.path(),
+                     .old_path = file.old_path,
+                     .change = file.change,
+                     .old_mode = file.old_mode,
+                     .new_mode = file.new_mode,
+                     .binary = file.binary,
+                     .insertions = file.insertions,
+                     .deletions = file.deletions,
+                     .content_hash = content_hash(file),
+                     .viewed = false,
+                     .hunks = {}};
+  for (const Hunk& hunk : file.hunks) {
+    const auto mark = marks.find(hunk.id);
+    shown.hunks.push_back({hunk.id, hunk.kind, hunk.lines, mark == marks.end() ? std::nullopt : std::optional(*mark->second)});
+  }
+  return shown;
+}
+
 }  // namespace
 
 Review shown_review(const Principal& who, const ReviewedRun& reviewed, const store::ReviewRow& row, const std::vector<ViewedMark>& viewed) {
@@ -65,28 +87,14 @@ Review shown_review(const Principal& who, const ReviewedRun& reviewed, const sto
                 .files = {},
                 .comments = {},
                 .applied = row.applied};
-  std::map<std::string_view, const HunkMark*> marks;
+  MarksByHunk marks;
   for (const HunkMark& mark : row.marks) marks.emplace(mark.hunk_id, &mark);
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const ViewedMark& mark : viewed) seen.emplace(mark.path, mark.content_hash);
   review.files.reserve(reviewed.diff->files.size());
   for (const FileDiff& file : reviewed.diff->files) {
-    ReviewedFile shown{.path = file.path(),
-                       .old_path = file.old_path,
-                       .change = file.change,
-                       .old_mode = file.old_mode,
-                       .new_mode = file.new_mode,
-                       .binary = file.binary,
-                       .insertions = file.insertions,
-                       .deletions = file.deletions,
-                       .content_hash = content_hash(file),
-                       .viewed = false,
-                       .hunks = {}};
+    ReviewedFile shown = shown_file(file, marks);
     shown.viewed = seen.contains({shown.path, shown.content_hash});
-    for (const Hunk& hunk : file.hunks) {
-      const auto mark = marks.find(hunk.id);
-      shown.hunks.push_back({hunk.id, hunk.kind, hunk.lines, mark == marks.end() ? std::nullopt : std::optional(*mark->second)});
-    }
     review.files.push_back(std::move(shown));
   }
   for (const ReviewComment& comment : row.comments)

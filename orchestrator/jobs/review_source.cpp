@@ -70,13 +70,13 @@ store::ReviewBeginning ReviewSource::beginning(const ReviewedRun& reviewed, cons
   std::reverse(runs.begin(), runs.end());
   // A follow-up answers the review of the run it goes on from, whatever was tried in between.
   std::stable_partition(runs.begin(), runs.end(), [&](const Run& run) { return run.number == reviewed.run.from_run; });
-  const auto read = [&](DiffSide side, const std::string& path) -> std::optional<std::string> {
-    try {
-      return text(reviewed, side, path, stop);
-    } catch (const Error& e) {
-      if (e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out) throw;
-      return std::nullopt;  // not there, too large, or no text: what was said about it is stale
-    }
+  // Comments on one file usually stand together: the last file is kept, so that it is read once.
+  std::optional<std::pair<DiffSide, std::string>> read_last;
+  std::optional<std::string> last;
+  const auto read = [&](DiffSide side, const std::string& path) {
+    if (read_last != std::pair(side, path)) last = text_if_any(reviewed, side, path, stop);
+    read_last = {side, path};
+    return last;
   };
   for (const Run& run : runs) {
     const auto row = store_.review(run.id);
@@ -93,6 +93,16 @@ std::shared_ptr<const CanonicalDiff> ReviewSource::kept_diff(const Job& job, con
   } catch (const Error& e) {
     if (e.code() != ErrorCode::not_found) throw;
     return std::make_shared<const CanonicalDiff>();
+  }
+}
+
+std::optional<std::string> ReviewSource::text_if_any(const ReviewedRun& reviewed, DiffSide side, const std::string& path,
+                                                     const Stop& stop) {
+  try {
+    return text(reviewed, side, path, stop);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::cancelled || e.code() == ErrorCode::timed_out) throw;
+    return std::nullopt;
   }
 }
 

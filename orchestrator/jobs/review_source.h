@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,8 @@ class ReviewSource {
   std::shared_ptr<const CanonicalDiff> diff(const Job& job, const Run& run, const Stop& stop);
   /// Empty when the mirror has lost the run's result: hunks that are the same are still known by their ids.
   std::shared_ptr<const CanonicalDiff> kept_diff(const Job& job, const Run& run, const Stop& stop);
+  /// Nothing when it is not there, too large, or no text.
+  std::optional<std::string> text_if_any(const ReviewedRun& reviewed, DiffSide side, const std::string& path, const Stop& stop);
   store::ReviewBeginning beginning(const ReviewedRun& reviewed, const Stop& stop);
 
   store::Store& store_;

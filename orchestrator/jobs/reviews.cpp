@@ -28,9 +28,11 @@ std::vector<std::string> hunks_without(const CanonicalDiff& diff, const std::set
   return ids;
 }
 
-const ReviewComment& comment_in(const store::ReviewRow& row, const CommentId& id, const Principal& who) {
-  for (const ReviewComment& comment : row.comments)
-    if (comment.id == id && (!comment.draft || comment.author == who.name)) return comment;
+/// Another's draft is not there. A run without a review has no comments.
+ReviewComment comment_in(const std::optional<store::ReviewRow>& row, const CommentId& id, const Principal& who) {
+  if (row)
+    for (const ReviewComment& comment : row->comments)
+      if (comment.id == id && (!comment.draft || comment.author == who.name)) return comment;
   throw public_failure(ErrorCode::not_found, "the review has no such comment");
 }
 
@@ -75,9 +77,7 @@ ReviewComment Reviews::add_comment(const Principal& who, const std::string& job,
 
 ReviewComment Reviews::edit_comment(const Principal& who, const std::string& job, int run, const CommentId& id, const CommentEdit& edit) {
   const auto [of_job, of_run] = source_.ended_run(job, run);
-  const auto row = parts_.store.review(of_run.id);
-  if (!row) throw public_failure(ErrorCode::not_found, "the review has no such comment");
-  ReviewComment comment = comment_in(*row, id, who);
+  ReviewComment comment = comment_in(parts_.store.review(of_run.id), id, who);
   if (edit.body) comment.body = *edit.body;
   if (edit.suggestion) comment.suggestion = *edit.suggestion;
   if (edit.draft && *edit.draft && !comment.draft) throw bad_input("draft", "a comment that was sent stays sent");
@@ -90,9 +90,7 @@ ReviewComment Reviews::edit_comment(const Principal& who, const std::string& job
 
 void Reviews::delete_comment(const Principal& who, const std::string& job, int run, const CommentId& id) {
   const auto [of_job, of_run] = source_.ended_run(job, run);
-  const auto row = parts_.store.review(of_run.id);
-  if (!row) throw public_failure(ErrorCode::not_found, "the review has no such comment");
-  const bool was_draft = comment_in(*row, id, who).draft;
+  const bool was_draft = comment_in(parts_.store.review(of_run.id), id, who).draft;
   parts_.store.delete_comment(of_run.id, id, who.name);
   if (!was_draft) tell(of_job.id, of_run.number);
 }

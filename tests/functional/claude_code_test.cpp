@@ -154,6 +154,7 @@ TEST_P(ClaudeCode, MendsAProjectInManyTurnsWithEveryTokenCounted) {
     if (type == "tool_result")
       results.push_back(event.at("turn").dump() + " " + event.at("data").at("name").get<std::string>() + " " +
                         event.at("data").at("exit_code").dump());
+    EXPECT_LE(results.size(), calls.size()) << "a result without a call: " << event;
   }
   EXPECT_THAT(calls, ElementsAre("1 Bash", "2 Read", "3 Edit", "3 Bash", "3 Write"));
   EXPECT_THAT(results, ElementsAre("1 Bash 1", "2 Read null", "3 Edit null", "3 Bash 0", "3 Write null"));

@@ -11,6 +11,7 @@
 #include "tests/functional/server.h"
 #include "tests/functional/steps.h"
 #include "tests/support/git_http_server.h"
+#include "tests/support/numbered_lines.h"
 
 namespace forge::functional {
 namespace {
@@ -20,18 +21,12 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string numbered_lines(int lines) {
-  std::string text;
-  for (int i = 1; i <= lines; ++i) text += "line " + std::to_string(i) + "\n";
-  return text;
-}
-
 /// A job is reviewed over HTTP by an administrator and by a reviewer, as the dashboard does it.
 class Reviewed : public testing::Test {
  protected:
   Reviewed() {
     forge_.set("FORGE_REPOSITORIES__ALLOW_LOCAL", "/tmp," + repo_.path().parent_path().string());
-    repo_.write("long.txt", numbered_lines(60));
+    repo_.write("long.txt", test::numbered_lines(60));
     repo_.commit("long");
   }
 

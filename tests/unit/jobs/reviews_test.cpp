@@ -6,6 +6,7 @@
 
 #include "orchestrator/base/text.h"
 #include "tests/support/errors.h"
+#include "tests/support/numbered_lines.h"
 #include "tests/support/soon.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
@@ -19,12 +20,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::string numbered(int lines) {
-  std::string text;
-  for (int i = 1; i <= lines; ++i) text += "line " + std::to_string(i) + "\n";
-  return text;
-}
-
 /// Line `line` of a numbered text in other words.
 std::string with_line(std::string text, int line, const std::string& words) {
   const std::string old = "line " + std::to_string(line) + "\n";
@@ -35,10 +30,10 @@ std::string with_line(std::string text, int line, const std::string& words) {
 class ReviewsTest : public Jobs {
  protected:
   ReviewsTest() {
-    repo_.write("long.txt", numbered(60));
+    repo_.write("long.txt", numbered_lines(60));
     repo_.commit("long");
     play_ = [](sandbox::Sandbox& sandbox, const Stop& stop) {
-      sandbox.write_file("long.txt", with_line(with_line(numbered(60), 3, "three"), 40, "forty"), stop);
+      sandbox.write_file("long.txt", with_line(with_line(numbered_lines(60), 3, "three"), 40, "forty"), stop);
       sandbox.write_file("new.txt", "new\n", stop);
     };
     start([this](const RunContext& context, const std::string& prompt, const Stop& stop) -> AgentResult {
@@ -102,7 +97,7 @@ TEST_F(ReviewsTest, AppliesExactlyWhatIsAccepted) {
   EXPECT_THAT(applied.branch, testing::EndsWith("-1-accepted"));
   EXPECT_EQ(repo_.git({"rev-parse", applied.branch}), applied.commit);
   EXPECT_EQ(repo_.git({"rev-parse", applied.branch + "^"}), repo_.git({"rev-parse", "main"}));
-  EXPECT_EQ(repo_.git({"show", applied.branch + ":long.txt"}) + "\n", with_line(numbered(60), 3, "three"));
+  EXPECT_EQ(repo_.git({"show", applied.branch + ":long.txt"}) + "\n", with_line(numbered_lines(60), 3, "three"));
   EXPECT_EQ(repo_.git({"show", applied.branch + ":new.txt"}), "new");
   EXPECT_THAT(repo_.git({"log", "-1", "--format=%B", applied.branch}), AllOf(HasSubstr("Did it"), HasSubstr("Reviewed-by: tester")));
   EXPECT_EQ(status(), ReviewStatus::applied);
@@ -203,7 +198,7 @@ TEST_F(ReviewsTest, SendingBackTellsTheNextRunAndCarriesOver) {
   mark({{0, HunkVerdict::accept}, {1, HunkVerdict::reject}}, "not there");
   play_ = [](sandbox::Sandbox& sandbox, const Stop& stop) {
     EXPECT_THAT(sandbox.read_file("long.txt", 10000, stop), HasSubstr("forty"));
-    sandbox.write_file("long.txt", with_line(with_line(numbered(60), 3, "three"), 40, "FORTY"), stop);
+    sandbox.write_file("long.txt", with_line(with_line(numbered_lines(60), 3, "three"), 40, "FORTY"), stop);
   };
   const forge::Run second = send_back("Two things.");
   EXPECT_EQ(service_->run(job_, 1).review, ReviewStatus::changes_requested);
@@ -326,7 +321,7 @@ TEST_F(ReviewsTest, PatchesAreOfAllOrOfWhatIsAccepted) {
 }
 
 TEST_F(ReviewsTest, FilesAreThoseOfBothSides) {
-  EXPECT_EQ(reviews().file(job_, 0, DiffSide::base, "long.txt", soon()).content, numbered(60));
+  EXPECT_EQ(reviews().file(job_, 0, DiffSide::base, "long.txt", soon()).content, numbered_lines(60));
   EXPECT_EQ(reviews().file(job_, 0, DiffSide::head, "new.txt", soon()).content, "new\n");
   EXPECT_EQ(code_of([&] { reviews().file(job_, 0, DiffSide::base, "new.txt", soon()); }), "not_found");
 }
@@ -388,7 +383,7 @@ TEST_F(ReviewsTest, AnEarlierResultThatIsGoneTakesOnlyWhatHungOnItsLines) {
   repo_.git({"reflog", "expire", "--expire=now", "--all"});
   repo_.git({"gc", "--quiet", "--prune=now"});
   start([](const RunContext& context, const std::string&, const Stop& stop) -> AgentResult {
-    context.sandbox.write_file("long.txt", with_line(with_line(numbered(60), 3, "three"), 40, "FORTY"), stop);
+    context.sandbox.write_file("long.txt", with_line(with_line(numbered_lines(60), 3, "three"), 40, "FORTY"), stop);
     return {.reason = Reason::completed, .summary = "Again", .error = {}};
   });
   service_->new_run(me_, job_, {.kind = RunKind::retry});
