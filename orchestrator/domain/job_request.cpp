@@ -9,6 +9,7 @@
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/domain/job_json.h"
+#include "orchestrator/domain/words.h"
 
 namespace forge {
 namespace {
@@ -95,8 +96,7 @@ void check_commands(const std::string& field, const std::vector<std::string>& co
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const std::string at = fmt::format("{}[{}]", field, i);
     if (trim(commands[i]).empty()) throw bad_input(at, "is empty");
-    if (commands[i].size() > kCommandBytes) throw bad_input(at, fmt::format("longer than {} bytes", kCommandBytes));
-    if (commands[i].find('\0') != std::string::npos) throw bad_input(at, "holds a NUL byte");
+    check_words(at, commands[i], kCommandBytes);
   }
 }
 
@@ -131,9 +131,7 @@ void check_job_spec(const JobSpec& spec) {
   check_line("repository", spec.repository, kRepositoryBytes);
   check_line("base", spec.base, kRepositoryBytes);
   if (trim(spec.task).empty()) throw bad_input("task", "is empty", "say in words what the agent is to do");
-  if (spec.task.size() > kTaskBytes)
-    throw bad_input("task", fmt::format("longer than {} bytes", kTaskBytes), "put long material into the repository");
-  if (spec.task.find('\0') != std::string::npos) throw bad_input("task", "holds a NUL byte");
+  check_words("task", spec.task, kTaskBytes, "put long material into the repository");
   if (characters(spec.title) > kTitleCharacters) throw bad_input("title", fmt::format("longer than {} characters", kTitleCharacters));
   check_line("title", spec.title, kTitleCharacters * 4);
   check_line("adapter", spec.adapter, kNameBytesMax);

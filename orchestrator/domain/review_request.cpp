@@ -9,7 +9,9 @@
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/domain/job_control.h"
+#include "orchestrator/domain/review_checks.h"
 #include "orchestrator/domain/review_json.h"
+#include "orchestrator/domain/words.h"
 
 namespace forge {
 namespace {
@@ -18,12 +20,6 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostRevision = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostLine = std::numeric_limits<int>::max();
-
-/// Texts of people become parts of prompts, commits and files: libraries in C would cut them at a NUL.
-void check_words(const std::string& field, const std::string& text, std::size_t most_bytes) {
-  if (text.size() > most_bytes) throw bad_input(field, fmt::format("longer than {} bytes", most_bytes));
-  if (text.find('\0') != std::string::npos) throw bad_input(field, "holds a NUL byte");
-}
 
 std::optional<std::string> words(JsonReader& reader, const char* key, std::size_t most_bytes) {
   auto text = reader.optional_text(key);
@@ -80,11 +76,6 @@ ReviewEdit::Mark read_edit_mark(JsonReader& reader, const json& value) {
   return mark;
 }
 
-/// Something must be said: in words, or by the lines that are better.
-void check_said(const std::string& body, bool has_suggestion) {
-  if (trim(body).empty() && !has_suggestion) throw bad_input("body", "is empty", "say something, or suggest other lines");
-}
-
 json path_json(const std::string& path) { return is_utf8(path) ? json{{"path", path}} : json{{"path_base64", base64(path)}}; }
 
 }  // namespace
@@ -123,14 +114,12 @@ NewComment new_comment_from_json(const json& body) {
   if (reader.find("side") != nullptr) comment.side = parsed_name(reader, "side", "base or head", parse_diff_side);
   comment.start_line = static_cast<int>(reader.integer("start_line", 1, kMostLine));
   comment.end_line = static_cast<int>(reader.optional_integer("end_line", comment.start_line, kMostLine).value_or(comment.start_line));
-  comment.quote = words(reader, "quote", kCommentBytes).value_or("");
-  comment.body = words(reader, "body", kCommentBytes).value_or("");
-  comment.suggestion = words(reader, "suggestion", kCommentBytes);
+  comment.quote = reader.optional_text("quote").value_or("");
+  comment.body = reader.optional_text("body").value_or("");
+  comment.suggestion = reader.optional_text("suggestion");
   comment.draft = reader.optional_flag("draft").value_or(false);
   reader.finish();
-  check_said(comment.body, comment.suggestion.has_value());
-  if (comment.suggestion && comment.side == DiffSide::base)
-    throw bad_input("suggestion", "lines of the base cannot be replaced", "comment on the head side");
+  check_comment(comment);
   return comment;
 }
 

@@ -4,6 +4,7 @@
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/crypto/crypto.h"
 #include "orchestrator/domain/job_json.h"
+#include "orchestrator/domain/words.h"
 #include "orchestrator/http/body.h"
 #include "orchestrator/http/remote_rules.h"
 #include "orchestrator/http/routes.h"
@@ -65,7 +66,7 @@ Response start_run(JobControl& jobs, const Request& request) {
   wanted.from_run = static_cast<int>(reader.optional_integer("from_run", 1, kMostRuns).value_or(0));
   wanted.note = reader.optional_text("note").value_or("");
   reader.finish();
-  if (wanted.note.size() > kNoteBytes) throw bad_input("note", "longer than " + std::to_string(kNoteBytes) + " bytes");
+  check_words("note", wanted.note, kNoteBytes);
   return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), wanted)), 201);
 }
 

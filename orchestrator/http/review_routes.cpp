@@ -4,6 +4,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/domain/job_json.h"
+#include "orchestrator/domain/review_checks.h"
 #include "orchestrator/domain/review_json.h"
 #include "orchestrator/http/body.h"
 #include "orchestrator/http/routes.h"
@@ -40,9 +41,6 @@ std::optional<std::int64_t> matched_revision(const Request& request) {
   return revision;
 }
 
-/// What others can see may be changed only by one who says what they saw.
-bool needs_revision(const ReviewEdit& edit) { return edit.summary || !edit.marks.empty() || !edit.suggestions.empty() || edit.send_drafts; }
-
 const std::string& job_of(const Request& request) { return request.param("id"); }
 CommentId comment_of(const Request& request) { return CommentId(request.param("comment")); }
 
@@ -53,7 +51,7 @@ Response show_review(ReviewControl& reviews, const Request& request, const Stop&
 Response edit_review(ReviewControl& reviews, const Request& request, const Stop& stop) {
   const ReviewEdit edit = review_edit_from_json(json_body(request));
   const auto revision = matched_revision(request);
-  if (!revision && needs_revision(edit))
+  if (!revision && is_shared(edit))
     throw bad_input("If-Match", "the header If-Match is missing", "the revision that was read: If-Match: \"3\"");
   return review_answer(reviews.edit(*request.principal, job_of(request), run_number(request), revision, edit, stop));
 }

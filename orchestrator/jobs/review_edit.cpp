@@ -6,14 +6,12 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/text.h"
+#include "orchestrator/domain/review_checks.h"
+#include "orchestrator/domain/words.h"
 #include "orchestrator/jobs/carry_over.h"
 
 namespace forge::jobs {
 namespace {
-
-void check_length(const std::string& text, std::size_t most, const std::string& field) {
-  if (text.size() > most) throw bad_input(field, "longer than " + std::to_string(most) + " bytes");
-}
 
 std::string item(const char* list, std::size_t index, const char* key) {
   return std::string(list) + "[" + std::to_string(index) + "]." + key;
@@ -29,7 +27,7 @@ void add_marks(const ReviewEdit& edit, const CanonicalDiff& diff, store::ReviewC
     const ReviewEdit::Mark& mark = edit.marks[i];
     if (!known.contains(mark.hunk_id)) throw bad_input(item("verdicts", i, "hunk_id"), "the diff of this run has no such hunk");
     if (!named.insert(mark.hunk_id).second) throw bad_input(item("verdicts", i, "hunk_id"), "is named twice");
-    check_length(mark.reason, kReasonBytes, item("verdicts", i, "reason"));
+    check_words(item("verdicts", i, "reason"), mark.reason, kReasonBytes);
     if (mark.verdict) {
       change.marks.push_back({.hunk_id = mark.hunk_id, .verdict = *mark.verdict, .reason = mark.reason});
     } else {
@@ -102,14 +100,12 @@ Review shown_review(const Principal& who, const ReviewedRun& reviewed, const sto
   return review;
 }
 
-bool is_shared(const ReviewEdit& edit) { return edit.summary || !edit.marks.empty() || !edit.suggestions.empty() || edit.send_drafts; }
-
 store::ReviewChange change_of(const ReviewEdit& edit, const ReviewedRun& reviewed, const Principal& who) {
   if (!is_shared(edit) && edit.viewed.empty())
     throw bad_input("", "the edit says nothing", "give one of summary, verdicts, suggestions, viewed and send_drafts");
   store::ReviewChange change;
   change.by = who.name;
-  if (edit.summary) check_length(*edit.summary, kReviewSummaryBytes, "summary");
+  if (edit.summary) check_words("summary", *edit.summary, kReviewSummaryBytes);
   change.summary = edit.summary;
   add_marks(edit, *reviewed.diff, change);
   for (const auto& [comment, accepted] : edit.suggestions) change.suggestions.push_back({comment, accepted});
@@ -118,16 +114,8 @@ store::ReviewChange change_of(const ReviewEdit& edit, const ReviewedRun& reviewe
   return change;
 }
 
-void check_comment_texts(const ReviewComment& comment) {
-  if (trim(comment.body).empty() && !comment.suggestion) throw bad_input("body", "is empty");
-  check_length(comment.body, kCommentBytes, "body");
-  check_length(comment.quote, kCommentBytes, "quote");
-  if (!comment.suggestion) return;
-  check_length(*comment.suggestion, kCommentBytes, "suggestion");
-  if (comment.side != DiffSide::head) throw bad_input("suggestion", "the base cannot be changed", "comment on the head side");
-}
-
 ReviewComment comment_of(const NewComment& comment, const std::string& content, const Principal& who) {
+  check_comment(comment);
   const auto quote = lines_of(content, comment.start_line, comment.end_line);
   if (!quote)
     throw bad_input(comment.end_line < comment.start_line ? "end_line" : "start_line",
@@ -145,8 +133,16 @@ ReviewComment comment_of(const NewComment& comment, const std::string& content, 
   stored.body = comment.body;
   stored.suggestion = comment.suggestion;
   stored.draft = comment.draft;
-  check_comment_texts(stored);
   return stored;
+}
+
+ReviewComment edited(ReviewComment comment, const CommentEdit& edit) {
+  if (edit.body) comment.body = *edit.body;
+  if (edit.suggestion) comment.suggestion = *edit.suggestion;
+  if (edit.draft.value_or(false) && !comment.draft) throw bad_input("draft", "a comment that was sent stays sent");
+  if (edit.draft) comment.draft = *edit.draft;
+  check_comment({.path = comment.path, .side = comment.side, .body = comment.body, .suggestion = comment.suggestion});
+  return comment;
 }
 
 }  // namespace forge::jobs

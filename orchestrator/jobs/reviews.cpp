@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "orchestrator/base/error.h"
+#include "orchestrator/domain/job_control.h"
+#include "orchestrator/domain/review_checks.h"
+#include "orchestrator/domain/words.h"
 #include "orchestrator/jobs/brief.h"
 #include "orchestrator/jobs/review_edit.h"
 
@@ -36,10 +39,6 @@ ReviewComment comment_in(const std::optional<store::ReviewRow>& row, const Comme
   throw public_failure(ErrorCode::not_found, "the review has no such comment");
 }
 
-void check_note(const std::string& note) {
-  if (note.size() > kNoteBytes) throw bad_input("note", "longer than " + std::to_string(kNoteBytes) + " bytes");
-}
-
 }  // namespace
 
 Reviews::Reviews(ReviewParts parts)
@@ -58,7 +57,6 @@ Review Reviews::edit(const Principal& who, const std::string& job, int run, std:
                      const Stop& stop) {
   const ReviewedRun reviewed = source_.find(job, run, stop);
   const store::ReviewChange change = change_of(edit, reviewed, who);
-  if (is_shared(edit) && !revision) throw bad_input("If-Match", "is missing", "the revision of the review that the edit is about");
   source_.open(reviewed, stop);
   parts_.store.change_review(reviewed.run.id, revision, change);
   if (is_shared(edit)) tell(reviewed.job.id, reviewed.run.number);
@@ -77,12 +75,7 @@ ReviewComment Reviews::add_comment(const Principal& who, const std::string& job,
 
 ReviewComment Reviews::edit_comment(const Principal& who, const std::string& job, int run, const CommentId& id, const CommentEdit& edit) {
   const auto [of_job, of_run] = source_.ended_run(job, run);
-  ReviewComment comment = comment_in(parts_.store.review(of_run.id), id, who);
-  if (edit.body) comment.body = *edit.body;
-  if (edit.suggestion) comment.suggestion = *edit.suggestion;
-  if (edit.draft && *edit.draft && !comment.draft) throw bad_input("draft", "a comment that was sent stays sent");
-  if (edit.draft) comment.draft = *edit.draft;
-  check_comment_texts(comment);
+  const ReviewComment comment = edited(comment_in(parts_.store.review(of_run.id), id, who), edit);
   ReviewComment stored = parts_.store.update_comment(of_run.id, comment, who.name);
   if (!stored.draft) tell(of_job.id, of_run.number);
   return stored;
@@ -116,7 +109,7 @@ void Reviews::settle(const ReviewedRun& reviewed, const Stop& stop) {
 }
 
 Run Reviews::send_back(const Principal& who, const std::string& job, int run, const SendBackRequest& request, const Stop& stop) {
-  check_note(request.note);
+  check_words("note", request.note, kNoteBytes);
   // First of all: when it is sent again, "the latest run" is already the one that it made.
   if (auto made = parts_.store.find_sent_back(parts_.store.job(job).id, request.key)) return std::move(*made);
   const ReviewedRun reviewed = source_.find(job, run, stop);
