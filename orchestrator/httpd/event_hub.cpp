@@ -1,5 +1,7 @@
 #include "orchestrator/httpd/event_hub.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -16,6 +18,14 @@ bool any_ended(const HubState& state, const std::vector<std::string>& tags) {
   return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
     return std::find(state.ended_tags.begin(), state.ended_tags.end(), tag) != state.ended_tags.end();
   });
+}
+
+Event farewell() { return {.seq = 0, .name = "shutdown", .data = "{}", .last = true}; }
+
+/// For a stream that arrives while the others end: nothing was sent on it but its head, so that there is room for one small event.
+void bid_farewell(int socket) {
+  const std::string text = frame(farewell());
+  ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /// The reader thread's loop: asks sources for stored events, without the lock.
@@ -77,6 +87,7 @@ EventHub::~EventHub() { stop(Stop::after(SteadyClock::duration::zero())); }
 bool EventHub::adopt(UniqueFd socket, EventStream stream) {
   set_nonblocking(socket.get(), true);
   auto state = parts_->state.lock();
+  if (state->stopping) bid_farewell(socket.get());
   if (state->stopping || state->streams.size() >= parts_->options.max_streams || any_ended(*state, stream.tags)) return false;
   auto added = std::make_shared<HubStream>();
   added->id = state->next_id++;
@@ -132,7 +143,7 @@ void EventHub::stop(const Stop& stop) {
     state->stopping = true;
     for (const auto& [id, stream] : state->streams) {
       if (stream->phase == HubStream::Phase::ending) continue;
-      stream->queued += frame({.seq = 0, .name = "shutdown", .data = "{}", .last = true});
+      stream->queued += frame(farewell());
       stream->phase = HubStream::Phase::ending;
       state->mark_dirty(stream);
     }

@@ -31,7 +31,7 @@ class EventHub {
   EventHub& operator=(const EventHub&) = delete;
 
   /// Takes a connected socket whose response head is sent. False when the hub is full or stopping, or a tag of the stream was ended; the
-  /// socket is then closed.
+  /// socket is then closed, by a stopping hub with the farewell that all get.
   bool adopt(UniqueFd socket, EventStream stream);
   /// Room for one more, so that 503 can still be answered.
   bool has_room() const;

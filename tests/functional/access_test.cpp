@@ -243,7 +243,6 @@ TEST_F(Events, OfAllJobsComeInOneStream) {
 
 TEST_F(Events, EndWithAWordWhenTheServerStops) {
   auto stream = server().events("/api/v1/events");
-  server().api("GET", "/api/v1/jobs");  // by its answer the stream has been handed to the hub
   const Said said = server().stop();
   EXPECT_EQ(said.status(), 0) << said.err;
   const auto last = stream.until([](const ServerEvent& event) { return event.name == "shutdown"; });

@@ -237,6 +237,14 @@ TEST(EventHub, StoppingTellsEveryStream) {
   EXPECT_FALSE(hub.hub.has_room());
 }
 
+TEST(EventHub, AStreamThatArrivesWhileItStopsIsToldToo) {
+  Hub hub;
+  hub.hub.stop(Stop::after(std::chrono::seconds(50)));
+  SocketPair pair = make_socketpair(SOCK_STREAM);
+  EXPECT_FALSE(hub.hub.adopt(std::move(pair.theirs), {.topic = "job", .source = std::make_unique<StoredSource>(hub.stored)}));
+  EXPECT_EQ(RawClient(std::move(pair.ours)).read_to_end(), "event: shutdown\ndata: {}\n\n");
+}
+
 TEST(EventHub, StoppingDoesNotWaitForAReaderThatTakesNothing) {
   Hub hub({.ring_bytes = 4096});
   RawClient client = hub.stream();
