@@ -64,8 +64,23 @@ std::string claude_remedy(const config::Config& config) {
                                                      : "adapters.claude_code.program names a file that is not there";
 }
 
-http::ApiOptions api_options(const config::Config& config, JobSpec defaults) {
+/// The default first, then the aliases, then what the configured providers are known to have.
+std::vector<http::ModelEntry> model_entries(const config::Config& config, const models::PriceBook& prices, const std::string& usual) {
+  std::vector<http::ModelEntry> entries;
+  const auto add = [&](const std::string& name, const std::optional<models::PriceRow>& row) {
+    const bool listed = std::any_of(entries.begin(), entries.end(), [&](const http::ModelEntry& entry) { return entry.name == name; });
+    if (!name.empty() && !listed) entries.push_back({name, row ? row->price : std::nullopt, row ? row->context_window : 0});
+  };
+  add(usual, prices.find(usual));
+  for (const auto& [alias, model] : config.models.aliases) add(alias, prices.find(model));
+  for (const auto& [provider, settings] : config.models.providers)
+    for (const models::PriceRow& row : prices.rows_of(provider)) add(row.model, row);
+  return entries;
+}
+
+http::ApiOptions api_options(const config::Config& config, JobSpec defaults, const models::PriceBook& prices) {
   http::ApiOptions options;
+  options.models = model_entries(config, prices, defaults.model);
   options.defaults = std::move(defaults);
   for (const auto& [name, contents] : templates(config))
     options.templates.push_back({name, contents.kind, "The host's /usr, read-only, with a minimal /etc", {}, contents.limits});
@@ -108,7 +123,8 @@ struct Engine::Parts {
                                     .clock = clock,
                                     .log = log,
                                     .queue = {.concurrency = options.work ? static_cast<int>(config.jobs.concurrency) : 0},
-                                    .push_partial = config.jobs.push_partial})),
+                                    .push_partial = config.jobs.push_partial,
+                                    .day_budget_nano_usd = config.budget.day_nano_usd})),
         ends(count_run_ends(*service, registry)),
         live(registry.before_text([this] {
           registry.gauge({"forge_runs_live", "Runs at work now."}).set(static_cast<double>(service->live_runs()));
@@ -122,7 +138,7 @@ struct Engine::Parts {
                              .clock = clock,
                              .log = log,
                              .check_ready = [this] { check_ready(); }},
-                            api_options(config, resolved_defaults(config, models)))),
+                            api_options(config, resolved_defaults(config, models), prices))),
         server(httpd::ServerOptions{}, *site, hub, log),
         socket(config.server.socket) {
     if (options.tcp) {

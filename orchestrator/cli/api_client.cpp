@@ -198,11 +198,7 @@ JobPage ApiClient::jobs(const JobFilter& filter, const Stop& stop) {
 }
 
 Run ApiClient::new_run(const std::string& id, const NewRun& wanted, const Stop& stop) {
-  json body = json::object();
-  if (wanted.kind != RunKind::retry) body["kind"] = name_of(wanted.kind);
-  if (wanted.from_run != 0) body["from_run"] = wanted.from_run;
-  if (!wanted.note.empty()) body["note"] = wanted.note;
-  return run_from_json(call("POST", run_path(id, 0) + "/run", dump_json(body), stop));
+  return run_from_json(call("POST", run_path(id, 0) + "/run", dump_json(to_json(wanted)), stop));
 }
 
 Job ApiClient::cancel(const std::string& id, const Stop& stop) {

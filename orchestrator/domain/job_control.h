@@ -10,6 +10,7 @@
 #include "orchestrator/base/stop.h"
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/principal.h"
+#include "orchestrator/domain/spending.h"
 #include "orchestrator/domain/trace.h"
 
 namespace forge {
@@ -44,12 +45,30 @@ struct RunCost {
   std::optional<std::int64_t> reported_cost_nano_usd{};  ///< what the agent itself says, for comparison; null = it says nothing
 };
 
+/// What a job may take as its base. `names` are sorted, the default first.
+struct Branches {
+  std::string default_branch;  ///< "main"; empty when HEAD points at none
+  std::vector<std::string> names;
+  bool more = false;  ///< there are others beyond kMostBranches
+};
+inline constexpr std::size_t kMostBranches = 1000;
+
+/// An agent that jobs may name.
+struct AdapterEntry {
+  std::string name;
+  std::string problem;  ///< why it cannot be used now, with what to do; empty: it can
+};
+
 /// What a new run of a job is to be.
 struct NewRun {
   RunKind kind = RunKind::retry;  ///< `first` is said of the first run only, whatever was asked for
   int from_run = 0;               ///< of follow_up and fork: the run whose result it starts from; 0 = the last one that left changes
   std::string note;               ///< told to the agent beside the task
+  /// Of each run of the job from this one on, this one too; nothing: as it was.
+  std::optional<std::int64_t> budget_nano_usd{};
 };
+/// Runs of a job are numbered up to this: six digits.
+inline constexpr std::int64_t kMostRuns = 999'999;
 /// Cap of a note. Over it: bad_input.
 inline constexpr std::size_t kNoteBytes = 32 << 10;
 
@@ -78,6 +97,11 @@ class JobControl {
   /// Unified diff of the run; "" when it has none.
   virtual std::string diff(const std::string& id, int run) = 0;
   virtual RunCost cost(const std::string& id, int run) = 0;
+  /// What all jobs cost, by day, repository and model. Throws bad_input for a span that is empty, too long, or of too many rows.
+  virtual SpendingReport spending(const DaySpan& span) = 0;
+  virtual std::vector<AdapterEntry> adapters() = 0;
+  /// The branches of a repository as it is now. Errors: those of a job's first look at it.
+  virtual Branches branches(const std::string& repository, const Stop& stop) = 0;
   /// The whole of a payload that the trace shows cut; not_found for a blob that this run does not hold.
   virtual std::string blob(const std::string& id, int run, const std::string& blob) = 0;
 

@@ -32,8 +32,14 @@ struct JobRequest {
 JobRequest job_request_from_json(const nlohmann::json& body, JobSpec defaults);
 /// The same checks for a spec that did not come as JSON: lengths, counts, ranges, empty parts.
 void check_job_spec(const JobSpec& spec);
+/// Of these the repository's alone.
+void check_repository(const std::string& repository);
 /// A body for job_request_from_json. Fields that equal those of `unsaid` are left out, so that the defaults of the other side hold.
 nlohmann::json to_json(const JobRequest& request, const JobSpec& unsaid);
+
+/// The body of POST /api/v1/jobs/{id}/run, and the way back. Throws bad_input like job_request_from_json.
+NewRun new_run_from_json(const nlohmann::json& body);
+nlohmann::json to_json(const NewRun& wanted);
 
 nlohmann::json to_json(const Usage& usage);
 nlohmann::json to_json(const DiffStat& stat);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/base/text.h"
+#include "orchestrator/domain/budget.h"
 #include "orchestrator/domain/job_json.h"
 #include "orchestrator/domain/words.h"
 
@@ -31,32 +31,11 @@ constexpr LimitRule kLimitRules[] = {
     {"max_tokens", &RunLimits::max_tokens, 1, 1'000'000'000'000},
     {"verify_rounds", &RunLimits::verify_rounds, 0, 20},
 };
-constexpr std::int64_t kMostNanoUsd = 1'000'000LL * 1'000'000'000;
-
 void read_limits(const json& value, const std::string& path, RunLimits& limits) {
   JsonReader reader(value, path);
   for (const LimitRule& rule : kLimitRules)
     if (const auto given = reader.optional_integer(rule.key, rule.least, rule.most)) limits.*rule.field = *given;
   reader.finish();
-}
-
-/// Dollars as text ("0.50"), or as a JSON number for those who type by hand.
-std::int64_t read_usd(const json& value, const std::string& path) {
-  if (value.is_string()) return parse_usd(value.get<std::string>(), path);
-  if (!value.is_number()) throw bad_input(path, "expected dollars as text or number", "for example \"1.50\"");
-  const double usd = value.get<double>();
-  if (!std::isfinite(usd) || usd < 0 || usd > 1e6) throw bad_input(path, "must be from 0 to 1000000 dollars");
-  return parse_usd(fmt::format("{:.9f}", usd), path);
-}
-
-std::optional<std::int64_t> read_budget(const json& value, const std::string& path, std::optional<std::int64_t> unsaid) {
-  JsonReader reader(value, path);
-  const json* usd = reader.find("run_usd");
-  const auto nano_usd = reader.optional_integer("run_nano_usd", 0, kMostNanoUsd);
-  reader.finish();
-  if (usd != nullptr && nano_usd) throw bad_input(path, "run_usd and run_nano_usd say the same thing", "give one of them");
-  if (usd != nullptr) return read_usd(*usd, reader.path_of("run_usd"));
-  return nano_usd ? nano_usd : unsaid;
 }
 
 /// What every run may reach stays allowed: a request adds to it.
@@ -126,9 +105,13 @@ void check_limits(const RunLimits& limits) {
 
 }  // namespace
 
+void check_repository(const std::string& repository) {
+  if (repository.empty()) throw bad_input("repository", "is empty", "a path or URL of a git repository");
+  check_line("repository", repository, kRepositoryBytes);
+}
+
 void check_job_spec(const JobSpec& spec) {
-  if (spec.repository.empty()) throw bad_input("repository", "is empty", "a path or URL of a git repository");
-  check_line("repository", spec.repository, kRepositoryBytes);
+  check_repository(spec.repository);
   check_line("base", spec.base, kRepositoryBytes);
   if (trim(spec.task).empty()) throw bad_input("task", "is empty", "say in words what the agent is to do");
   check_words("task", spec.task, kTaskBytes, "put long material into the repository");
@@ -142,9 +125,7 @@ void check_job_spec(const JobSpec& spec) {
   check_commands("verify", spec.verify);
   check_hosts(spec.network.allow_hosts);
   check_limits(spec.limits);
-  if (spec.budget_nano_usd && *spec.budget_nano_usd <= 0)
-    throw bad_input("budget", "the budget must be more than 0", "leave it out for no budget");
-  if (spec.budget_nano_usd && *spec.budget_nano_usd > kMostNanoUsd) throw bad_input("budget", "above 1000000 dollars");
+  check_budget(spec.budget_nano_usd);
 }
 
 JobRequest job_request_from_json(const json& body, JobSpec defaults) {
@@ -163,8 +144,7 @@ JobRequest job_request_from_json(const json& body, JobSpec defaults) {
   read_texts(reader, "verify", spec.verify);
   if (const json* limits = reader.find("limits")) read_limits(*limits, reader.path_of("limits"), spec.limits);
   if (const json* network = reader.find("network")) read_network(*network, reader.path_of("network"), spec.network);
-  if (const json* budget = reader.find("budget"))
-    spec.budget_nano_usd = read_budget(*budget, reader.path_of("budget"), spec.budget_nano_usd);
+  if (const auto budget = read_budget(reader)) spec.budget_nano_usd = budget;
   spec.push = reader.optional_flag("push").value_or(spec.push);
   request.start = reader.optional_flag("start").value_or(true);
   reader.finish();

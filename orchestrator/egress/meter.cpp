@@ -10,7 +10,6 @@
 namespace forge::egress {
 namespace {
 
-constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 constexpr std::array<std::string_view, 3> kScopes{"run", "job", "day"};
 constexpr std::size_t kRequestBytesPerToken = 4;
 // The longest answer of any model in the built-in price file; a longer one passes a budget by itself at most.

@@ -85,6 +85,14 @@ class DiskRepositoryCache final : public RepositoryCache {
         network_({.helper_program = options_.helper_program, .idle_limit = options_.idle_limit, .ca_file = options_.ca_file},
                  options_.log) {}
 
+  Branches branches(const std::string& repository, const Stop& stop) override {
+    return doing("listing the branches of '" + without_credentials(repository) + "'", [&] {
+      const Location location = parse_location(repository);
+      return branches_of(location.kind == Location::Kind::local ? LocalSource::open(location.path, stop).refs("")
+                                                                : list_http(location, stop));
+    });
+  }
+
   Base fetch(const std::string& repository, const std::string& base, const Stop& stop) override {
     return doing("fetching '" + without_credentials(repository) + "'", [&] {
       const Location location = parse_location(repository);
@@ -190,6 +198,12 @@ class DiskRepositoryCache final : public RepositoryCache {
     request.remote = location;
     request.credential = credential_for(location, options_.credentials);
     return request;
+  }
+
+  RemoteRefs list_http(const Location& location, const Stop& stop) {
+    NetworkRequest request = request_for(location, "");
+    request.operation = NetworkRequest::Operation::list;
+    return network_.list(request, stop);
   }
 
   Base fetch_local(const Location& location, const std::string& repository, const std::string& base, const Stop& stop) {

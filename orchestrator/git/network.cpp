@@ -116,6 +116,7 @@ json Network::run(NetworkRequest request, const Stop& stop) {
   throw died(request, child.wait(stop));
 }
 
+RemoteRefs Network::list(const NetworkRequest& request, const Stop& stop) { return refs_from(run(request, stop).at("refs")); }
 RemoteRefs Network::fetch(const NetworkRequest& request, const Stop& stop) { return refs_from(run(request, stop).at("refs")); }
 
 void Network::push(const NetworkRequest& request, const Stop& stop) { run(request, stop); }

@@ -23,6 +23,7 @@ class Network {
   Network(NetworkOptions options, Log& log) : options_(std::move(options)), log_(log) {}
 
   /// Throws the errors of RepositoryCache.
+  RemoteRefs list(const NetworkRequest& request, const Stop& stop);
   RemoteRefs fetch(const NetworkRequest& request, const Stop& stop);
   void push(const NetworkRequest& request, const Stop& stop);
 

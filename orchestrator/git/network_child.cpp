@@ -106,8 +106,9 @@ json transfer(const NetworkRequest& request, Parent& parent) {
     check("loading " + request.ca_file, git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, request.ca_file.c_str(), nullptr));
   check_reachable(request.remote);
   parent.reached("connected");
-  const Repository mirror = open_mirror(request.git_dir);
   const Endpoint endpoint{.url = request.remote.url, .authority = request.remote.authority, .credential = request.credential};
+  if (request.operation == NetworkRequest::Operation::list) return {{"refs", to_json(list_refs(endpoint, parent))}};
+  const Repository mirror = open_mirror(request.git_dir);
   if (request.operation == NetworkRequest::Operation::fetch)
     return {{"refs", to_json(fetch_objects(mirror.get(), endpoint, request.named, parent))}};
   push_branch(mirror.get(), endpoint, request.source_ref, request.target, parent);

@@ -1,15 +1,32 @@
 #include "orchestrator/git/network_job.h"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "orchestrator/base/json_reader.h"
 
 namespace forge::git {
 
+namespace {
+
 using nlohmann::json;
+using Operation = NetworkRequest::Operation;
+
+/// In the order of Operation.
+constexpr std::array<std::string_view, 3> kOperations{"list", "fetch", "push"};
+
+Operation parse_operation(const std::string& name) {
+  const auto* const found = std::find(kOperations.begin(), kOperations.end(), name);
+  if (found == kOperations.end()) throw bad_input("operation", "is none of a git child");
+  return static_cast<Operation>(found - kOperations.begin());
+}
+
+}  // namespace
 
 json to_json(const NetworkRequest& request) {
-  json out{{"operation", request.operation == NetworkRequest::Operation::push ? "push" : "fetch"},
+  json out{{"operation", kOperations.at(static_cast<std::size_t>(request.operation))},
            {"git_dir", request.git_dir},
            {"url", request.remote.url},
            {"named", request.named},
@@ -24,7 +41,7 @@ json to_json(const NetworkRequest& request) {
 NetworkRequest request_from(const json& object) {
   JsonReader reader(object);
   NetworkRequest request;
-  request.operation = reader.text("operation") == "push" ? NetworkRequest::Operation::push : NetworkRequest::Operation::fetch;
+  request.operation = parse_operation(reader.text("operation"));
   request.git_dir = reader.text("git_dir");
   request.remote = parse_location(reader.text("url"));
   request.named = reader.text("named");

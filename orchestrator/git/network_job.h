@@ -13,9 +13,9 @@ namespace forge::git {
 
 /// What the network child is asked to do: one JSON object on its descriptor 3. The credential goes this way and no other.
 struct NetworkRequest {
-  enum class Operation { fetch, push };
+  enum class Operation { list, fetch, push };
   Operation operation = Operation::fetch;
-  std::string git_dir;  ///< the mirror
+  std::string git_dir;  ///< the mirror; of a list empty
   Location remote;
   std::optional<Credential> credential;
   std::string named;       ///< fetch: one reference beside branches and tags; may be empty

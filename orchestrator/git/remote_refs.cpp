@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "orchestrator/base/text.h"
+
 namespace forge::git {
 namespace {
 
@@ -99,6 +101,19 @@ std::vector<std::string> fetch_refspecs(const std::string& named) {
   std::vector<std::string> specs{"+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"};
   if (!named.empty()) specs.push_back("+" + named + ":" + mirror_ref(named));
   return specs;
+}
+
+Branches branches_of(const RemoteRefs& remote) {
+  Branches branches;
+  if (remote.head_ref.starts_with(kHeads)) branches.default_branch = remote.head_ref.substr(kHeads.size());
+  for (const auto& ref : remote.refs)
+    if (ref.name.starts_with(kHeads) && is_utf8(ref.name)) branches.names.push_back(ref.name.substr(kHeads.size()));
+  std::sort(branches.names.begin(), branches.names.end());
+  const auto first = std::find(branches.names.begin(), branches.names.end(), branches.default_branch);
+  if (first != branches.names.end()) std::rotate(branches.names.begin(), first, first + 1);
+  branches.more = branches.names.size() > kMostBranches;
+  if (branches.more) branches.names.resize(kMostBranches);
+  return branches;
 }
 
 bool has_tips(git_repository* mirror, const RemoteRefs& remote) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestrator/domain/job_control.h"
 #include "orchestrator/git/handles.h"
 
 namespace forge::git {
@@ -31,6 +32,9 @@ bool is_kept(std::string_view name, std::string_view named);
 std::string mirror_ref(const std::string& name);
 /// Refspec sources and targets of the same mapping, for a transfer.
 std::vector<std::string> fetch_refspecs(const std::string& named);
+
+/// The names of the branches, at most kMostBranches of them.
+Branches branches_of(const RemoteRefs& remote);
 
 /// True when the mirror has all objects that `remote` points at.
 bool has_tips(git_repository* mirror, const RemoteRefs& remote);

@@ -10,6 +10,7 @@
 
 #include "orchestrator/base/log.h"
 #include "orchestrator/base/stop.h"
+#include "orchestrator/domain/job_control.h"
 #include "orchestrator/git/review_trees.h"
 
 namespace forge::git {
@@ -90,6 +91,8 @@ class CommitBuilder {
 /// limit_exceeded.
 class RepositoryCache : public ReviewTrees {
  public:
+  /// The branches that are there now, sorted, the default one first; brings nothing here.
+  virtual Branches branches(const std::string& repository, const Stop& stop) = 0;
   /// Brings the mirror up to date and resolves `base` ("" = HEAD; branch, tag, full or short commit id).
   virtual Base fetch(const std::string& repository, const std::string& base, const Stop& stop) = 0;
   /// The same base with the tree of a commit that a run made: what a later run begins with. A commit built on it has `base` as its parent

@@ -250,6 +250,13 @@ RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, c
   return found;
 }
 
+RemoteRefs list_refs(const Endpoint& endpoint, TransferListener& listener) {
+  Connection connection(nullptr, endpoint, listener);
+  connection.connect(GIT_DIRECTION_FETCH);
+  listener.reached("answered");
+  return refs_from(connection.list(), "");
+}
+
 void push_branch(git_repository* repository, const Endpoint& endpoint, const std::string& source_ref, const PushTarget& target,
                  TransferListener& listener) {
   Connection connection(repository, endpoint, listener);

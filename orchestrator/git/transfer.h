@@ -32,6 +32,9 @@ struct Endpoint {
 /// says what they are. No redirect, no proxy, no insteadOf, and a certificate must be good.
 RemoteRefs fetch_objects(git_repository* repository, const Endpoint& endpoint, const std::string& named, TransferListener& listener);
 
+/// What the remote has, without bringing any of it.
+RemoteRefs list_refs(const Endpoint& endpoint, TransferListener& listener);
+
 /// Makes the commit that `source_ref` of `repository` points at the branch of `target` there, over what it is expected to be. Throws
 /// conflict when it is not as expected, also when it changes meanwhile; permission_denied with the server's words when a hook or a rule
 /// refuses.

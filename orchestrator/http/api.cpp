@@ -23,6 +23,8 @@ class Api final : public httpd::Site {
     add_event_routes(router_, services_);
     add_session_routes(router_, services_);
     add_token_routes(router_, services_);
+    add_choice_routes(router_, services_);
+    add_cost_routes(router_, services_);
     add_service_routes(router_, services_);
     // Read when somebody asks, because the hub knows them anyway.
     metrics::Gauge streams = services_.parts.metrics.gauge({"forge_http_event_streams", "Open event streams."});

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/limits.h"
 #include "orchestrator/domain/review_control.h"
+#include "orchestrator/domain/usage.h"
 #include "orchestrator/httpd/event_hub.h"
 #include "orchestrator/httpd/site.h"
 #include "orchestrator/metrics/metrics.h"
@@ -27,6 +29,13 @@ struct TemplateEntry {
   std::string description;
   std::vector<std::string> packages;
   SandboxLimits limits;
+};
+
+/// A model that jobs may name, as far as the configuration and the prices tell: a provider may have others.
+struct ModelEntry {
+  std::string name;                 ///< "provider/model", an alias, or "scripted:FILE"
+  std::optional<Price> price;       ///< of the first tier; nothing: unknown
+  std::int64_t context_window = 0;  ///< tokens; 0 = unknown
 };
 
 struct ApiParts {
@@ -44,6 +53,7 @@ struct ApiParts {
 struct ApiOptions {
   JobSpec defaults;  ///< what a job takes that its request does not name
   std::vector<TemplateEntry> templates;
+  std::vector<ModelEntry> models;
   std::vector<std::string> allow_local;      ///< prefixes of local paths that callers over TCP may name
   std::string public_url;                    ///< empty: only loopback names are answered to
   std::vector<std::string> trusted_proxies;  ///< addresses and networks whose X-Forwarded-For is believed

@@ -26,7 +26,7 @@ constexpr const char* kPolicy =
 
 // The pages of the application; web/src/app.tsx has the same list. A path that is in neither is a 404 of the server.
 constexpr std::array kPages{
-    "/", "/new", "/sign-in", "/jobs/{id}", "/account", "/jobs/{id}/{view}", "/jobs/{id}/runs/{n}", "/jobs/{id}/runs/{n}/{view}"};
+    "/", "/new", "/sign-in", "/jobs/{id}", "/account", "/costs", "/jobs/{id}/{view}", "/jobs/{id}/runs/{n}", "/jobs/{id}/runs/{n}/{view}"};
 
 /// Cuts the next body off the pack.
 std::string take(std::string_view& bytes, std::size_t count) {

@@ -4,7 +4,6 @@
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/crypto/crypto.h"
 #include "orchestrator/domain/job_json.h"
-#include "orchestrator/domain/words.h"
 #include "orchestrator/http/body.h"
 #include "orchestrator/http/remote_rules.h"
 #include "orchestrator/http/routes.h"
@@ -51,22 +50,8 @@ Response list_jobs(JobControl& jobs, const Request& request) {
   return json_answer(to_json(jobs.list(filter)));
 }
 
-/// A retry is what people mean who say nothing.
-RunKind read_kind(JsonReader& reader) {
-  const auto name = reader.optional_text("kind");
-  const auto kind = name ? parse_run_kind(*name) : RunKind::retry;
-  if (!kind || *kind == RunKind::first) throw bad_input("kind", "is not a kind of run", "retry, follow_up or fork");
-  return *kind;
-}
-
 Response start_run(JobControl& jobs, const Request& request) {
-  const json body = optional_json_body(request);
-  JsonReader reader(body);
-  NewRun wanted{.kind = read_kind(reader)};
-  wanted.from_run = static_cast<int>(reader.optional_integer("from_run", 1, kMostRuns).value_or(0));
-  wanted.note = reader.optional_text("note").value_or("");
-  reader.finish();
-  check_words("note", wanted.note, kNoteBytes);
+  const NewRun wanted = new_run_from_json(optional_json_body(request));
   return json_answer(to_json(jobs.new_run(*request.principal, request.param("id"), wanted)), 201);
 }
 

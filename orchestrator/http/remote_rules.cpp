@@ -41,10 +41,14 @@ bool is_below(const std::string& path, const std::vector<std::string>& prefixes)
   });
 }
 
-void check_remote_spec(const JobSpec& spec, const std::optional<std::string>& local_path, const JobSpec& defaults,
-                       const std::vector<std::string>& allow_local) {
+void check_remote_repository(const std::optional<std::string>& local_path, const std::vector<std::string>& allow_local) {
   if (local_path && !is_below(*local_path, allow_local))
     throw forbidden("repository", "this server does not let remote callers name that local path");
+}
+
+void check_remote_spec(const JobSpec& spec, const std::optional<std::string>& local_path, const JobSpec& defaults,
+                       const std::vector<std::string>& allow_local) {
+  check_remote_repository(local_path, allow_local);
   // A script is read by the server and its words come back in the trace: any file could be read that way.
   if (spec.model.starts_with(kScript) && spec.model != defaults.model && !is_below(spec.model.substr(kScript.size()), allow_local))
     throw forbidden("model", "this server does not let remote callers name that model script");

@@ -15,6 +15,9 @@ namespace forge::http {
 void check_remote_spec(const JobSpec& spec, const std::optional<std::string>& local_path, const JobSpec& defaults,
                        const std::vector<std::string>& allow_local);
 
+/// The same for a repository alone.
+void check_remote_repository(const std::optional<std::string>& local_path, const std::vector<std::string>& allow_local);
+
 /// True for a path that lies at or below one of the prefixes once links and ".." are resolved.
 bool is_below(const std::string& path, const std::vector<std::string>& prefixes);
 

@@ -38,10 +38,10 @@ void add_file_routes(httpd::Router& router, Services& services);
 void add_event_routes(httpd::Router& router, Services& services);
 void add_session_routes(httpd::Router& router, Services& services);
 void add_token_routes(httpd::Router& router, Services& services);
+void add_choice_routes(httpd::Router& router, Services& services);
+void add_cost_routes(httpd::Router& router, Services& services);
 void add_service_routes(httpd::Router& router, Services& services);
 
-/// Runs of a job are numbered up to this: six digits.
-inline constexpr std::int64_t kMostRuns = 999'999;
 /// Number of the run that the path names; 0 = the latest, when it names none. Throws bad_input.
 int run_number(const httpd::Request& request);
 

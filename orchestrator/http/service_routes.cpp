@@ -31,28 +31,6 @@ std::string style_source(std::string_view page) {
   return "'sha256-" + base64(bytes) + "'";
 }
 
-/// Limits stand there because a template fixes them: a larger sandbox is another template.
-json template_json(const TemplateEntry& entry) {
-  const SandboxLimits& limits = entry.limits;
-  return {{"name", entry.name},
-          {"kind", entry.kind},
-          {"description", entry.description},
-          {"packages", entry.packages},
-          {"limits",
-           {{"memory_bytes", limits.memory_bytes},
-            {"pids", limits.pids},
-            {"cpu_millis", limits.cpu_millis},
-            {"upper_bytes", limits.upper_bytes},
-            {"upper_inodes", limits.upper_inodes},
-            {"open_files", limits.open_files}}}};
-}
-
-Response list_templates(const Services& services) {
-  json items = json::array();
-  for (const TemplateEntry& entry : services.options.templates) items.push_back(template_json(entry));
-  return whole_list(std::move(items));
-}
-
 // In place of the dashboard, for a server that has none: a page that needs nothing, links to what there is, and could not run a script
 // if it held one.
 void add_index(httpd::Router& router) {
@@ -83,10 +61,6 @@ void add_service_routes(httpd::Router& router, Services& services) {
               .handler = [&services](const Request&, const Stop&) {
                 return httpd::text_response(200, std::string(metrics::kContentType), services.parts.metrics.text());
               }});
-  router.add({.method = Method::get,
-              .pattern = "/api/v1/templates",
-              .access = Access::at_least(Role::viewer),
-              .handler = [&services](const Request&, const Stop&) { return list_templates(services); }});
   auto document = std::make_shared<StaticFile>("application/json", std::string(embedded::openapi_json));
   router.add({.method = Method::get,
               .pattern = "/openapi.json",

@@ -4,6 +4,7 @@
 
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/text.h"
+#include "orchestrator/domain/budget.h"
 
 namespace forge::jobs {
 namespace {
@@ -30,7 +31,9 @@ int start_of(const NewRun& wanted, const std::vector<Run>& runs) {
 }  // namespace
 
 store::RunRow row_of(const NewRun& wanted, const std::vector<Run>& runs) {
-  store::RunRow row{.kind = wanted.kind, .from_run = 0, .note = wanted.note, .brief = wanted.note};
+  check_budget(wanted.budget_nano_usd);
+  store::RunRow row{
+      .kind = wanted.kind, .from_run = 0, .note = wanted.note, .brief = wanted.note, .budget_nano_usd = wanted.budget_nano_usd};
   if (goes_on(wanted.kind)) {
     if (wanted.kind == RunKind::follow_up && trim(wanted.note).empty())
       throw bad_input("note", "is empty", "what the agent is to do about the earlier result");

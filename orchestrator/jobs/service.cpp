@@ -39,6 +39,17 @@ class StoredProgress final : public RunProgress {
   JobState state_ = JobState::leased;
 };
 
+/// Looked at anew each time: what is missing may be installed meanwhile.
+AdapterEntry entry_of(const adapters::AgentAdapter& adapter) {
+  AdapterEntry entry{.name = std::string(adapter.name()), .problem = {}};
+  try {
+    adapter.files();
+  } catch (const Error& missing) {
+    entry.problem = missing.client_text() + (missing.hint().empty() ? "" : ": " + missing.hint());
+  }
+  return entry;
+}
+
 class JobService final : public Service {
  public:
   explicit JobService(ServiceParts parts)
@@ -77,6 +88,22 @@ class JobService final : public Service {
   std::optional<std::string> local_path(const std::string& repository) override { return git::local_path(repository); }
   Job get(const std::string& id) override { return parts_.store.job(id); }
   JobPage list(const JobFilter& filter) override { return parts_.store.jobs(filter); }
+
+  SpendingReport spending(const DaySpan& span) override {
+    check_span(span);
+    return {.span = span,
+            .rows = parts_.store.spending_of_days(span, kMostSpendingRows),
+            .today_nano_usd = parts_.store.spending_since(parts_.clock.now_ms() / kDayMs * kDayMs).priced_nano_usd,
+            .day_budget_nano_usd = parts_.day_budget_nano_usd};
+  }
+
+  std::vector<AdapterEntry> adapters() override {
+    std::vector<AdapterEntry> entries;
+    for (const adapters::AgentAdapter* adapter : parts_.adapters) entries.push_back(entry_of(*adapter));
+    return entries;
+  }
+
+  Branches branches(const std::string& repository, const Stop& stop) override { return parts_.git.branches(repository, stop); }
 
   Run new_run(const Principal& /*who*/, const std::string& id, const NewRun& wanted) override {
     check_open();

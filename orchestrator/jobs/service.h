@@ -29,6 +29,7 @@ struct ServiceParts {
   Log& log;
   QueueOptions queue;
   bool push_partial = false;
+  std::optional<std::int64_t> day_budget_nano_usd{};    ///< shown beside what was spent; the gateway holds it
   std::size_t most_trace_bytes = RunTrace::kMostBytes;  ///< of one run
 };
 

@@ -152,6 +152,13 @@ std::optional<PriceRow> PriceBook::find(std::string_view name) const {
   return undated.empty() ? std::nullopt : find(undated);
 }
 
+std::vector<PriceRow> PriceBook::rows_of(const std::string& provider) const {
+  std::vector<PriceRow> rows;
+  for (auto at = rows_.lower_bound(provider + '/'); at != rows_.end() && at->first.starts_with(provider + '/'); ++at)
+    rows.push_back(at->second);
+  return rows;
+}
+
 std::optional<Price> PriceBook::price(std::string_view name) const {
   const auto row = find(name);
   return row ? row->price : std::nullopt;

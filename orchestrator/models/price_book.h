@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orchestrator/domain/usage.h"
 
@@ -32,6 +33,8 @@ class PriceBook {
   /// The row of "provider/model", of a bare model name that only one provider has, or of "scripted:FILE". A dated snapshot
   /// ("claude-haiku-4-5-20251001") without a row of its own has the row of its undated name.
   std::optional<PriceRow> find(std::string_view name) const;
+  /// All rows of a provider, by name.
+  std::vector<PriceRow> rows_of(const std::string& provider) const;
   /// Price of the model, or nothing: unknown is never 0.
   std::optional<Price> price(std::string_view name) const;
   /// The provider of a bare model name; "" when no provider or more than one has it.

@@ -19,6 +19,8 @@ struct RunRow {
   std::string note;
   std::string brief;
   std::string request_key;  ///< of the send-back that makes it: filled in by send_back
+  /// What each run of the job may cost from this one on; nothing: as it was.
+  std::optional<std::int64_t> budget_nano_usd{};
 };
 
 /// Lines that an accepted suggestion puts in place of others of the head side.

@@ -11,6 +11,12 @@ void mirror(Database& main, const JobId& job, JobState state) {
   main.query("UPDATE jobs SET state = :state WHERE id = :job").bind(":state", name_of(state)).bind(":job", job.str()).run();
 }
 
+void set_budget(Database& main, const Job& job, std::int64_t nano_usd) {
+  JobSpec spec = job.spec;
+  spec.budget_nano_usd = nano_usd;
+  main.query("UPDATE jobs SET spec = :spec WHERE id = :job").bind(":spec", spec_to_json(spec)).bind(":job", job.id.str()).run();
+}
+
 std::vector<std::string> clean_texts(const std::vector<std::string>& texts, const Redactor& redactor) {
   std::vector<std::string> clean;
   clean.reserve(texts.size());
@@ -65,6 +71,7 @@ Run RunMoves::insert_run(WriteScope& scope, const JobId& job, const RunRow& want
                          "run " + std::to_string(current.last_run->number) + " of the job is " + std::string(name_of(current.state)))
         .with_hint("wait for its end, or cancel it first");
   }
+  if (wanted.budget_nano_usd) set_budget(scope.main, current, *wanted.budget_nano_usd);
   return add_run(scope, job, current.last_run ? current.last_run->number + 1 : 1, current.state, wanted);
 }
 

@@ -100,6 +100,9 @@ class SqliteStore final : public Store {
   Spending spending_since(std::int64_t since_ms) override {
     return readers_.read([&](ReadScope& scope) { return store::spending_since(scope.main, since_ms); });
   }
+  std::vector<SpendingRow> spending_of_days(const DaySpan& span, std::size_t most_rows) override {
+    return readers_.read([&](ReadScope& scope) { return store::spending_of_days(scope.main, span, most_rows); });
+  }
 
   std::string put_blob(std::string_view data) override { return blobs_.put(data); }
   std::string put_redacted_blob(std::string_view text) override { return blobs_.put(redactor_.apply(text)); }

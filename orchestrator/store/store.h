@@ -16,6 +16,7 @@
 #include "orchestrator/domain/job.h"
 #include "orchestrator/domain/job_control.h"
 #include "orchestrator/domain/principal.h"
+#include "orchestrator/domain/spending.h"
 #include "orchestrator/domain/trace.h"
 #include "orchestrator/store/review_store.h"
 
@@ -120,6 +121,8 @@ class Store : public ReviewStore {
   /// Of all runs of a job, and of all runs since `since_ms`.
   virtual Spending spending_of_job(const JobId& job) = 0;
   virtual Spending spending_since(std::int64_t since_ms) = 0;
+  /// By UTC day, repository and model: the latest day first, and of a day what cost most. Throws bad_input for more than `most_rows`.
+  virtual std::vector<SpendingRow> spending_of_days(const DaySpan& span, std::size_t most_rows) = 0;
 
   // Blobs: content-addressed files beside the database; the id is the SHA-256 in hex.
   virtual std::string put_blob(std::string_view data) = 0;

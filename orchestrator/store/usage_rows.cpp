@@ -102,4 +102,31 @@ Spending spending_since(Database& main, std::int64_t since_ms) {
   return spending_in(query);
 }
 
+std::vector<SpendingRow> spending_of_days(Database& main, const DaySpan& span, std::size_t most_rows) {
+  Query query = main.query(R"sql(
+      SELECT usage.created_ms / :day_ms AS day, jobs.repository AS repository, usage.model AS model, count(*) AS requests,
+             count(*) - count(usage.cost_nano_usd) AS unpriced, coalesce(sum(usage.cost_nano_usd), 0) AS priced,
+             sum(usage.input_tokens) AS input, sum(usage.output_tokens) AS output, sum(usage.cache_read_tokens) AS cache_read,
+             sum(usage.cache_write_tokens) AS cache_write
+        FROM usage JOIN runs ON runs.id = usage.run_id JOIN jobs ON jobs.id = runs.job_id
+       WHERE usage.created_ms >= :from AND usage.created_ms < :to
+       GROUP BY 1, 2, 3 ORDER BY 1 DESC, priced DESC, 2, 3 LIMIT :most
+  )sql");
+  query.bind(":day_ms", kDayMs)
+      .bind(":from", span.first * kDayMs)
+      .bind(":to", (span.last + 1) * kDayMs)
+      .bind(":most", static_cast<std::int64_t>(most_rows) + 1);
+  std::vector<SpendingRow> rows;
+  while (query.step())
+    rows.push_back({.day = query.integer("day"),
+                    .repository = query.text("repository"),
+                    .model = query.text("model"),
+                    .requests = query.integer("requests"),
+                    .unpriced_requests = query.integer("unpriced"),
+                    .usage = usage_in(query),
+                    .priced_nano_usd = query.integer("priced")});
+  if (rows.size() > most_rows) throw bad_input("from", "more than " + std::to_string(most_rows) + " rows of costs", "ask for fewer days");
+  return rows;
+}
+
 }  // namespace forge::store

@@ -14,5 +14,7 @@ void add_usage(WriteScope& scope, const UsageRow& row);
 std::vector<ModelCost> usage_by_model(Database& main, const RunId& run);
 Spending spending_of_job(Database& main, const JobId& job);
 Spending spending_since(Database& main, std::int64_t since_ms);
+/// As Store::spending_of_days.
+std::vector<SpendingRow> spending_of_days(Database& main, const DaySpan& span, std::size_t most_rows);
 
 }  // namespace forge::store

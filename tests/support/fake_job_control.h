@@ -89,6 +89,18 @@ class FakeJobControl final : public JobControl {
     return page;
   }
   std::string diff(const std::string& id, int number) override { return find_run(*state_.lock(), id, number).diff; }
+  SpendingReport spending(const DaySpan& span) override {
+    check_span(span);
+    SpendingReport report{.span = span, .rows = {}, .today_nano_usd = 7, .day_budget_nano_usd = 50};
+    if (span.first <= spent.day && spent.day <= span.last) report.rows.push_back(spent);
+    return report;
+  }
+  std::vector<AdapterEntry> adapters() override { return {{"pi", ""}, {"claude-code", "is not installed"}}; }
+  Branches branches(const std::string& repository, const Stop&) override {
+    if (repository.find("gone") != std::string::npos)
+      throw public_failure(ErrorCode::not_found, "no such repository").in_field("repository");
+    return {.default_branch = "main", .names = {"main", "next"}};
+  }
   RunCost cost(const std::string& id, int number) override {
     const Run found = run(id, number);
     return {.usage = found.usage,
@@ -113,6 +125,7 @@ class FakeJobControl final : public JobControl {
   // What tests make happen.
 
   /// Names of repositories that stand for another path than they look like.
+  SpendingRow spent;  ///< all that there is
   std::map<std::string, std::string> paths_read;
 
   /// Stores an event of the job's latest run and tells the listeners.

@@ -17,6 +17,7 @@ struct RetryOptions {
   bool fork = false;
   std::optional<std::int64_t> from_run;
   std::string note;
+  std::string budget_usd;
   WatchOptions watch;
   ServerChoice server;
 };
@@ -26,11 +27,13 @@ NewRun wanted_run(const RetryOptions& options) {
   if (options.from_run && !options.follow_up && !options.fork)
     throw bad_input("", "--from-run goes with --follow-up or --fork", "a retry starts from the job's base");
   if (options.follow_up && options.note.empty()) throw bad_input("", "--follow-up needs a note", "--note TEXT: what is to be done now");
-  return {.kind = options.follow_up ? RunKind::follow_up
-                  : options.fork    ? RunKind::fork
-                                    : RunKind::retry,
-          .from_run = static_cast<int>(options.from_run.value_or(0)),
-          .note = options.note};
+  NewRun wanted{.kind = options.follow_up ? RunKind::follow_up
+                        : options.fork    ? RunKind::fork
+                                          : RunKind::retry,
+                .from_run = static_cast<int>(options.from_run.value_or(0)),
+                .note = options.note};
+  if (!options.budget_usd.empty()) wanted.budget_nano_usd = parse_usd(options.budget_usd, "--budget-usd");
+  return wanted;
 }
 
 int retry(Context& context, const RetryOptions& options) {
@@ -55,7 +58,8 @@ Verb retry_verb() {
             .examples =
                 "  forge retry 06f3m2k9qa\n"
                 "  forge retry 06f3m2k9qa --follow-up --note \"Add a test, too.\"\n"
-                "  forge retry 06f3m2k9qa --fork --from-run 1",
+                "  forge retry 06f3m2k9qa --fork --from-run 1\n"
+                "  forge retry 06f3m2k9qa --follow-up --note \"Go on.\" --budget-usd 2",
             .options = {{.name = "--follow-up",
                          .value = {},
                          .help = "Go on from the last result, with its conversation where it is kept",
@@ -67,7 +71,11 @@ Verb retry_verb() {
                          .target = &o->from_run,
                          .least = 1,
                          .most = 999'999},
-                        {.name = "--note", .value = "TEXT", .help = "What the agent is told beside the task", .target = &o->note}},
+                        {.name = "--note", .value = "TEXT", .help = "What the agent is told beside the task", .target = &o->note},
+                        {.name = "--budget-usd",
+                         .value = "X",
+                         .help = "What this run and later ones of the job may cost each, from now on",
+                         .target = &o->budget_usd}},
             .positionals = {{.name = "ID", .help = "The job's id, or its first 6 characters or more", .target = &o->id}},
             .run = [o](Context& context) { return retry(context, *o); }};
   for (const auto& group : {watch_options(o->watch), server_options(o->server)})

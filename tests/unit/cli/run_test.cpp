@@ -215,6 +215,14 @@ TEST_F(CliTest, RetryWatchesTheNewRun) {
   EXPECT_THAT(out, HasSubstr("run 2 succeeded"));
 }
 
+TEST_F(CliTest, RetryAsksForTheBudgetThatItWasTold) {
+  script.job.last_run->number = 2;
+  EXPECT_EQ(run({"retry", kJobId, "--follow-up", "--note", "Go on.", "--budget-usd", "2.5"}), 0);
+  EXPECT_EQ(forge().last("POST").body, R"({"budget":{"run_nano_usd":2500000000},"kind":"follow_up","note":"Go on."})");
+  EXPECT_NE(run({"retry", kJobId, "--budget-usd", "much"}), 0);
+  EXPECT_THAT(err, HasSubstr("--budget-usd"));
+}
+
 struct BadRun {
   std::vector<std::string> args;
   std::string says;

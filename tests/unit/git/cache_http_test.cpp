@@ -62,6 +62,23 @@ TEST_F(CacheHttp, FetchesChecksOutAndPushesWithAToken) {
   EXPECT_EQ(test::code_of([&] { cache().push(base, made.commit, "forge/abc-1", soon()); }), "conflict");
 }
 
+TEST_F(CacheHttp, ListsBranchesAndBringsNothing) {
+  start({.username = "u", .password = "p"});
+  repo_.write("f", "1");
+  repo_.commit("one");
+  repo_.git({"branch", "another"});
+  repo_.git({"tag", "v1"});
+  serve("a.git");
+  repo_.git({"push", "--quiet", served_.string(), "another", "v1"});
+  EXPECT_EQ(test::error_of([&] { cache().branches(server_->url("a.git"), soon()); })->code(), ErrorCode::unauthenticated);
+  open_with({{.host = server_->authority(), .username = "u", .secret = "p"}});
+  const Branches branches = cache().branches(server_->url("a.git"), soon());
+  EXPECT_EQ(branches.default_branch, "main");
+  EXPECT_EQ(branches.names, (std::vector<std::string>{"main", "another"})) << "the default first";
+  EXPECT_FALSE(branches.more);
+  EXPECT_TRUE(fs::is_empty(fs::path(options().directory) / "mirrors"));
+}
+
 TEST_F(CacheHttp, SeesNewCommitsTagsAndNamedReferences) {
   start();
   repo_.write("f", "1");

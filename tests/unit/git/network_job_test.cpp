@@ -26,6 +26,8 @@ TEST(NetworkJob, SurvivesTheWayToTheChild) {
   EXPECT_EQ(back.target.branch, "b");
   EXPECT_EQ(back.target.expected_old, std::string(40, 'c'));
   EXPECT_EQ(back.ca_file, "/ca");
+  request.operation = NetworkRequest::Operation::list;
+  EXPECT_EQ(request_from(to_json(request)).operation, NetworkRequest::Operation::list);
   request.credential.reset();
   EXPECT_FALSE(request_from(to_json(request)).credential);
 }

@@ -52,8 +52,8 @@ TEST(Dashboard, ItsPageComesWithAPolicyThatLetsNothingInFromElsewhere) {
 
 TEST(Dashboard, EveryPageOfTheApplicationCanBeOpenedByItsAddress) {
   ApiServer server(with_dashboard());
-  for (const char* path : {"/?q=parser&state=failed", "/new", "/sign-in", "/account", "/jobs/01jdk3", "/jobs/01jdk3/trace",
-                           "/jobs/01jdk3/runs/2", "/jobs/01jdk3/runs/2/trace?step=17"})
+  for (const char* path : {"/?q=parser&state=failed", "/new", "/sign-in", "/account", "/costs?days=90", "/jobs/01jdk3",
+                           "/jobs/01jdk3/trace", "/jobs/01jdk3/runs/2", "/jobs/01jdk3/runs/2/trace?step=17"})
     EXPECT_EQ(server.tcp_get(path).body, "<html>") << path;
 }
 

@@ -172,12 +172,14 @@ TEST(JobRoutes, RunQueuesANewRunOfAnEndedJob) {
   EXPECT_EQ(body_of(retry).at("number"), 2);
   server.jobs.end(id, Reason::completed);
   const RawResponse follow_up =
-      server.send("POST", "/api/v1/jobs/" + id + "/run", R"({"kind": "follow_up", "from_run": 1, "note": "Also the docs."})");
+      server.send("POST", "/api/v1/jobs/" + id + "/run",
+                  R"({"kind": "follow_up", "from_run": 1, "note": "Also the docs.", "budget": {"run_usd": "1.50"}})");
   EXPECT_EQ(body_of(follow_up).at("number"), 3);
   const NewRun wanted = server.jobs.last_wanted();
   EXPECT_EQ(wanted.kind, RunKind::follow_up);
   EXPECT_EQ(wanted.from_run, 1);
   EXPECT_EQ(wanted.note, "Also the docs.");
+  EXPECT_EQ(wanted.budget_nano_usd, 1'500'000'000);
 }
 
 TEST(JobRoutes, RunRefusesWhatItDoesNotUnderstand) {
@@ -188,6 +190,9 @@ TEST(JobRoutes, RunRefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(field_of(server.send("POST", path, R"({"kind": "fork", "from_run": 0})")), "from_run");
   EXPECT_EQ(field_of(server.send("POST", path, R"({"notes": "x"})")), "notes");
   EXPECT_EQ(field_of(server.send("POST", path, json{{"note", std::string(32769, 'x')}}.dump())), "note");
+  EXPECT_EQ(field_of(server.send("POST", path, json{{"note", std::string("a\0b", 3)}}.dump())), "note");
+  EXPECT_EQ(field_of(server.send("POST", path, R"({"budget": {"run_usd": "much"}})")), "budget.run_usd");
+  EXPECT_EQ(field_of(server.send("POST", path, R"({"budget": {"run_nano_usd": 0}})")), "budget");
   EXPECT_EQ(server.send("POST", path, std::string(70000, ' ')).status, 413);
 }
 

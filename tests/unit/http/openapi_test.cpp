@@ -172,6 +172,11 @@ TEST(OpenApi, AnswersAreAsDescribed) {
   check("/api/v1/jobs/" + id + "/diff", "Diff");
   check("/api/v1/jobs/" + id + "/cost", "RunCost");
   check("/api/v1/templates", "TemplateList");
+  check("/api/v1/adapters", "AdapterList");
+  check("/api/v1/models", "ModelList");
+  check("/api/v1/branches?repository=/srv/app", "BranchList");
+  server.jobs.spent.day = server.clock.now_ms() / kDayMs;
+  check("/api/v1/costs", "Spending");
   check("/api/v1/session", "Who");
   check("/healthz", "Status");
   check("/readyz", "Status");

@@ -45,13 +45,6 @@ TEST(ServiceRoutes, MetricsCountRequestsByPattern) {
   await("forge_http_event_streams 0\n");
 }
 
-TEST(ServiceRoutes, TemplatesShowWhatASandboxContains) {
-  ApiServer server;
-  const json list = json::parse(server.get("/api/v1/templates").body);
-  EXPECT_EQ(list.at("items").at(0).at("name"), "base");
-  EXPECT_EQ(list.at("items").at(0).at("limits").at("memory_bytes"), 2LL << 30);
-}
-
 TEST(ServiceRoutes, TheIndexPageHoldsNoScriptAndAllowsNone) {
   ApiServer server;
   const RawResponse page = server.tcp_get("/");

@@ -203,5 +203,16 @@ TYPED_TEST(StoredJobs, TakeANewRunOnlyWhenNoneLives) {
   EXPECT_THAT(error_of([&] { this->store().insert_run(JobId("01jgfq2k00000000000000000a"), {}); }), StartsWith("not_found"));
 }
 
+TYPED_TEST(StoredJobs, ANewRunMayComeWithAnotherBudgetForTheJob) {
+  const Lease lease = this->claimed();
+  ASSERT_TRUE(this->store().end_run(lease, {.reason = Reason::budget_exhausted}));
+  const std::string task = this->store().job(lease.job.str()).spec.task;
+  this->store().insert_run(lease.job, {.budget_nano_usd = 7'000'000'000});
+  EXPECT_EQ(this->store().job(lease.job.str()).spec.budget_nano_usd, 7'000'000'000);
+  EXPECT_EQ(this->store().job(lease.job.str()).spec.task, task) << "the rest of the job stays";
+  EXPECT_THAT(error_of([&] { this->store().insert_run(lease.job, {.budget_nano_usd = 1}); }), StartsWith("conflict"));
+  EXPECT_EQ(this->store().job(lease.job.str()).spec.budget_nano_usd, 7'000'000'000) << "a run that is refused changes nothing";
+}
+
 }  // namespace
 }  // namespace forge::store

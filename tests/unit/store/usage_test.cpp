@@ -64,6 +64,36 @@ TYPED_TEST(StoredUsage, IsSummedSinceATime) {
   EXPECT_EQ(this->store().spending_since(this->clock_.now_ms() + 1).priced_nano_usd, 0);
 }
 
+TYPED_TEST(StoredUsage, IsSummedByDayRepositoryAndModel) {
+  const Lease lease = this->claimed();
+  const std::string repository = this->store().job(lease.job.str()).spec.repository;
+  const Day day = this->clock_.now_ms() / kDayMs;
+  this->use(lease.run, "a/cheap", kOne, 1);
+  this->use(lease.run, "a/dear", kOne, 50);
+  this->use(lease.run, "a/dear", kOne, {});
+  this->clock_.advance_ms(kDayMs);
+  this->use(lease.run, "a/cheap", kOne, 2);
+  const auto row = [&](Day at, const std::string& model, std::int64_t cost) {
+    return SpendingRow{.day = at, .repository = repository, .model = model, .requests = 1, .usage = kOne, .priced_nano_usd = cost};
+  };
+  SpendingRow dear = row(day, "a/dear", 50);
+  dear.requests = 2;
+  dear.unpriced_requests = 1;
+  dear.usage += kOne;
+  EXPECT_EQ(this->store().spending_of_days({.first = day, .last = day + 1}, 9),
+            (std::vector<SpendingRow>{row(day + 1, "a/cheap", 2), dear, row(day, "a/cheap", 1)}));
+  EXPECT_THAT(this->store().spending_of_days({.first = day + 1, .last = day + 1}, 9), SizeIs(1)) << "both ends belong to it, and no more";
+  EXPECT_THAT(this->store().spending_of_days({.first = day + 2, .last = day + 9}, 9), SizeIs(0));
+}
+
+TYPED_TEST(StoredUsage, IsSummedUpToSoManyRowsAndNotOneMore) {
+  const Lease lease = this->claimed();
+  const Day day = this->clock_.now_ms() / kDayMs;
+  for (const char* model : {"a/x", "a/y", "a/z"}) this->use(lease.run, model, kOne, 1);
+  EXPECT_THAT(this->store().spending_of_days({.first = day, .last = day}, 3), SizeIs(3));
+  EXPECT_THAT(error_of([&] { this->store().spending_of_days({.first = day, .last = day}, 2); }), StartsWith("invalid_argument: "));
+}
+
 TYPED_TEST(StoredUsage, OfAnUnknownRunIsNotFound) {
   EXPECT_THAT(error_of([&] { this->use(RunId("01jgfq2k00000000000000000a"), "m", kOne, 1); }), StartsWith("not_found"));
 }
