@@ -12,6 +12,7 @@ import { Toasts } from './ui/toasts';
 const JobPage = lazy(() => import('./pages/job'));
 const NewJobPage = lazy(() => import('./pages/new-job'));
 const AccountPage = lazy(() => import('./pages/account'));
+const CostsPage = lazy(() => import('./pages/costs'));
 
 // The server has the same list of pages (orchestrator/http/dashboard.cpp): what it does not know cannot be opened by its address.
 function Pages() {
@@ -20,6 +21,7 @@ function Pages() {
       <Route path="/" component={JobsPage} />
       <Route path="/new" component={NewJobPage} />
       <Route path="/account" component={AccountPage} />
+      <Route path="/costs" component={CostsPage} />
       <Route path="/sign-in">
         <Redirect to="/" replace />
       </Route>

@@ -2,6 +2,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/jobs.css';
 import './styles/job.css';
+import './styles/costs.css';
 import './styles/trace.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { get, Refusal } from './client';
-import type { Diff, Job, Run, RunCost, RunList, Session, SessionList, TemplateList, Token, TokenList, Who } from './types';
+import type { AdapterList, BranchList, Diff, Job, Run, RunCost, RunList, ModelList, Session, SessionList, Spending, TemplateList, Token, TokenList, Who } from './types';
 
 /** Who is signed in; null = nobody. */
 export const useSession = () =>
@@ -32,6 +32,26 @@ export const useDiff = (id: string, run: number, version: string | null) =>
 
 export const useTemplates = () =>
   useQuery({ queryKey: ['templates'], staleTime: 60_000, queryFn: async ({ signal }) => (await get<TemplateList>('/api/v1/templates', signal)).items });
+
+export const useAdapters = () =>
+  useQuery({ queryKey: ['adapters'], staleTime: 60_000, queryFn: async ({ signal }) => (await get<AdapterList>('/api/v1/adapters', signal)).items });
+
+export const useModels = () =>
+  useQuery({ queryKey: ['models'], staleTime: 60_000, queryFn: async ({ signal }) => (await get<ModelList>('/api/v1/models', signal)).items });
+
+/** Of a repository as it is now; nothing is asked while none is named. */
+export const useBranches = (repository: string) =>
+  useQuery({
+    queryKey: ['branches', repository],
+    enabled: repository !== '',
+    staleTime: 30_000,
+    retry: false,
+    queryFn: ({ signal }) => get<BranchList>(`/api/v1/branches?repository=${encodeURIComponent(repository)}`, signal),
+  });
+
+/** What all jobs cost from that day (UTC) until today. */
+export const useSpending = (from: string) =>
+  useQuery({ queryKey: ['spending', from], refetchInterval: 60_000, placeholderData: keepPreviousData, queryFn: ({ signal }) => get<Spending>(`/api/v1/costs?from=${from}`, signal) });
 
 export const useSessions = () =>
   useQuery({ queryKey: ['sessions'], queryFn: async ({ signal }): Promise<Session[]> => (await get<SessionList>('/api/v1/sessions', signal)).items });

@@ -83,13 +83,7 @@ export type JobRequest = {
   };
   /** Push the run's branch to the repository. */
   push?: boolean;
-  /** What a run may cost. No budget when absent. */
-  budget?: {
-    /** Decimal dollars per run. */
-    run_usd?: string | number;
-    /** The same in nano-dollars; give one of the two. */
-    run_nano_usd?: number;
-  };
+  budget?: BudgetRequest;
   /** false leaves the job `created`, without a run. */
   start?: boolean;
 };
@@ -199,6 +193,15 @@ export type RunRequest = {
   from_run?: number;
   /** Told to the agent of the new run. */
   note?: string;
+  budget?: BudgetRequest;
+};
+
+/** What each run of the job may cost. Absent: of a new job the configuration's, of a new run what the job has. */
+export type BudgetRequest = {
+  /** Decimal dollars per run. */
+  run_usd?: string | number;
+  /** The same in nano-dollars; give one of the two. */
+  run_nano_usd?: number;
 };
 
 export type CancelRequest = {
@@ -472,6 +475,72 @@ export type TemplateList = {
   items: Template[];
   /** Always null: this list is never paged. */
   next_cursor: string | null;
+};
+
+export type Adapter = {
+  name: string;
+  /** Taken by jobs that name none. */
+  default: boolean;
+  ready: boolean;
+  /** Why it cannot be used now, with what to do. */
+  problem: string | null;
+};
+
+export type AdapterList = {
+  items: Adapter[];
+  /** Always null: this list is never paged. */
+  next_cursor: string | null;
+};
+
+export type KnownModel = {
+  name: string;
+  /** Taken by jobs that name none. */
+  default: boolean;
+  /** Nano-dollars per million tokens, without tiers for long requests; null when it is not known. */
+  price: {
+    input: number;
+    output: number;
+    cache_read: number;
+    cache_write: number;
+  } | null;
+  /** Tokens. */
+  context_window: number | null;
+};
+
+export type ModelList = {
+  items: KnownModel[];
+  /** Always null: this list is never paged. */
+  next_cursor: string | null;
+};
+
+export type BranchList = {
+  /** What a job without a base starts from; null when HEAD points at no branch. */
+  default: string | null;
+  items: string[];
+  /** There are others that are not listed. */
+  more: boolean;
+};
+
+export type SpendingRow = {
+  /** UTC. */
+  day: string;
+  repository: string;
+  model: string;
+  requests: number;
+  /** Of requests: those whose model had no price. They are in no sum of money. */
+  unpriced_requests: number;
+  usage: Usage;
+  priced_nano_usd: number;
+};
+
+export type Spending = {
+  from: string;
+  to: string;
+  items: SpendingRow[];
+  /** Spent since midnight UTC, as far as requests had a price. */
+  today_nano_usd: number;
+  /** That all runs of a day share; null when there is none. */
+  day_budget_nano_usd: number | null;
 };
 
 export type SignIn = {

@@ -1,28 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import { post } from '../api/client';
-import type { Job, Run, RunRequest } from '../api/types';
+import type { Job, Run } from '../api/types';
 import { useJobs } from '../live/live';
 import { Confirm, Modal } from '../ui/dialog';
 import { useKeys } from '../ui/keys';
 import { useMay } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { isEnded, isLive } from '../words/states';
-
-function useNewRun(job: Job) {
-  const client = useQueryClient();
-  const [, go] = useLocation();
-  return async (request: RunRequest) => {
-    try {
-      const run = await post<Run>(`/api/v1/jobs/${job.id}/run`, request);
-      await Promise.all(['job', 'runs'].map((what) => client.invalidateQueries({ queryKey: [what, job.id] })));
-      go(`/jobs/${job.id}/runs/${run.number}/trace`);
-    } catch (error) {
-      toastRefusal('The run could not be queued', error);
-    }
-  };
-}
+import { useNewRun } from './new-run';
 
 /** What to say to the agent, and what it starts from. */
 function FollowUp({ job, run, open, onClose }: { job: Job; run: Run; open: boolean; onClose: () => void }) {

@@ -1,33 +1,17 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useCost } from '../api/queries';
-import type { Job, Run, Usage } from '../api/types';
+import type { Job, Run } from '../api/types';
 import { useTrace } from '../live/live';
 import { Panel, StateChip, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
+import { UsageCells, UsageHeads } from '../ui/usage';
 import { modelName } from '../words/model';
 import { money, tokens } from '../words/money';
 import { duration } from '../words/time';
 import { spending } from './spending';
 
 const Chart = lazy(() => import('./chart'));
-
-const UsageCells = ({ usage }: { usage: Usage }) => (
-  <>
-    <td className="right">{tokens(usage.input)}</td>
-    <td className="right">{tokens(usage.cache_read)}</td>
-    <td className="right">{tokens(usage.cache_write)}</td>
-    <td className="right">{tokens(usage.output)}</td>
-  </>
-);
-const UsageHeads = () => (
-  <>
-    <th className="right">Input</th>
-    <th className="right">From cache</th>
-    <th className="right">To cache</th>
-    <th className="right">Output</th>
-  </>
-);
 
 export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Run[] }) {
   const cost = useCost(job.id, run.number);

@@ -14,6 +14,7 @@ import { modelName } from '../words/model';
 import { isEnded, isLive } from '../words/states';
 import { duration, moment } from '../words/time';
 import { deniedHosts } from './network';
+import { RaiseBudget } from './raise';
 
 function Verify({ run }: { run: Run }) {
   if (!run.verify.length) return null;
@@ -172,6 +173,7 @@ export function Overview({ job, run, now }: { job: Job; run: Run; now: number })
             <p className="error-text">{run.error}</p>
           </Panel>
         )}
+        <RaiseBudget job={job} run={run} />
         {live && <Now job={job} run={run} />}
         {run.summary && (
           <Panel title="Summary" extra={<span className="soft">in the agent's words</span>}>

@@ -1,36 +1,20 @@
-import { useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type FormEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { post, Refusal } from '../api/client';
-import { useJob, useTemplates } from '../api/queries';
-import type { Job } from '../api/types';
+import { useAdapters, useJob, useModels, useTemplates } from '../api/queries';
+import type { Job, KnownModel } from '../api/types';
 import { useJobs } from '../live/live';
 import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
 import { Markdown } from '../ui/markdown';
 import { useMay, useTitle } from '../ui/shell';
+import { modelName } from '../words/model';
+import { money } from '../words/money';
+import { BaseField } from './base-field';
+import { Field, type Problem } from './field';
 import { emptyForm, FieldError, formOf, requestKey, requestOf, type JobForm } from './job-form';
 import { repositories } from './job-filter';
-
-type Problem = { field: string; text: string };
-
-type FieldProps = { label: string; name: string; help?: ReactNode; problem?: Problem; children: (props: { id: string; 'aria-invalid': boolean; 'aria-describedby'?: string }) => ReactNode };
-
-function Field({ label, name, help, problem, children }: FieldProps) {
-  const mine = problem && (problem.field === name || problem.field.startsWith(`${name}.`) || problem.field.startsWith(`${name}[`)) ? problem : undefined;
-  const id = `field-${name.replaceAll('.', '-')}`;
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children({ id, 'aria-invalid': mine !== undefined, 'aria-describedby': mine || help ? `${id}-help` : undefined })}
-      {(mine || help) && (
-        <p id={`${id}-help`} className={mine ? 'wrong' : 'help'}>
-          {mine ? mine.text : help}
-        </p>
-      )}
-    </div>
-  );
-}
 
 function Task({ value, change, rest }: { value: string; change: (task: string) => void; rest: { id: string } }) {
   const [preview, setPreview] = useState(false);
@@ -90,18 +74,33 @@ function Commands({ values, change, placeholder, rest, word }: { values: string[
   );
 }
 
+/** What the server takes when nothing is chosen. */
+const usual = (choices: { name: string; default: boolean }[] | undefined): string => {
+  const name = choices?.find((each) => each.default)?.name;
+  return name ? `${modelName(name)} (default)` : "The server's default";
+};
+
+function priceWords(models: KnownModel[] | undefined, name: string): string | undefined {
+  const model = models?.find((each) => (name ? each.name === name : each.default));
+  if (!model) return undefined;
+  return model.price ? `${money(model.price.input)} in, ${money(model.price.output)} out for a million tokens` : 'Its price is not known: a budget refuses it.';
+}
+
 function Form({ first, source }: { first: JobForm; source?: Job }) {
   const [, go] = useLocation();
   const { jobs, book } = useJobs();
   const templates = useTemplates();
+  const adapters = useAdapters();
+  const models = useModels();
   const [form, setForm] = useState(first);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const key = useRef(requestKey());
   const page = useRef<HTMLFormElement>(null);
   const known = useMemo(() => repositories(jobs), [jobs]);
-  const bases = [...new Set(jobs.filter((job) => job.repository === form.repository && job.base).map((job) => job.base!))];
-  const models = [...new Set(jobs.map((job) => job.model).filter((model): model is string => !!model))];
+  const used = jobs.map((job) => job.model).filter((model): model is string => !!model);
+  const model_names = [...new Set([...(models.data ?? []).map((model) => model.name), ...used])];
+  const agent = adapters.data?.find((each) => each.name === form.adapter || (!form.adapter && each.default));
   const set = <K extends keyof JobForm>(name: K, value: JobForm[K]) => {
     key.current = requestKey(); // another request
     setForm((old) => ({ ...old, [name]: value }));
@@ -146,18 +145,7 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
             </>
           )}
         </Field>
-        <Field label="Start from" name="base" problem={problem} help="A branch, tag or commit.">
-          {(rest) => (
-            <>
-              <input {...rest} {...text('base')} list="bases" spellCheck={false} placeholder="default branch" />
-              <datalist id="bases">
-                {bases.map((base) => (
-                  <option key={base} value={base} />
-                ))}
-              </datalist>
-            </>
-          )}
-        </Field>
+        <BaseField repository={form.repository} value={form.base} change={(base) => set('base', base)} problem={problem} />
       </div>
       <Field label="Task" name="task" problem={problem}>
         {(rest) => <Task rest={rest} value={form.task} change={(task) => set('task', task)} />}
@@ -181,22 +169,25 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
       <details open={source !== undefined || ['adapter', 'model', 'template', 'setup', 'title', 'limits'].some((field) => problem?.field.startsWith(field))}>
         <summary>Agent, model, sandbox, limits</summary>
         <div className="three">
-          <Field label="Agent" name="adapter" problem={problem}>
+          <Field label="Agent" name="adapter" problem={problem} help={agent?.problem ?? undefined}>
             {(rest) => (
               <select {...rest} value={form.adapter} onChange={(event) => set('adapter', event.target.value)}>
-                <option value="">The server's default</option>
-                {[...new Set(['pi', 'claude-code', ...(form.adapter ? [form.adapter] : [])])].map((each) => (
-                  <option key={each}>{each}</option>
+                <option value="">{usual(adapters.data)}</option>
+                {[...new Set([...(adapters.data ?? []).map((each) => each.name), ...(form.adapter ? [form.adapter] : [])])].map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                    {adapters.data?.find((entry) => entry.name === each)?.ready === false && ' (not ready)'}
+                  </option>
                 ))}
               </select>
             )}
           </Field>
-          <Field label="Model" name="model" problem={problem}>
+          <Field label="Model" name="model" problem={problem} help={priceWords(models.data, form.model)}>
             {(rest) => (
               <>
-                <input {...rest} {...text('model')} list="models" spellCheck={false} placeholder="the server's default" />
+                <input {...rest} {...text('model')} list="models" spellCheck={false} autoComplete="off" placeholder={usual(models.data)} />
                 <datalist id="models">
-                  {models.map((model) => (
+                  {model_names.map((model) => (
                     <option key={model} value={model} />
                   ))}
                 </datalist>

@@ -111,6 +111,7 @@ export function Shell({ children }: { children: ReactNode }) {
   useKeys('Everywhere', [
     { keys: 'g j', word: 'Go to the jobs', run: () => go('/') },
     ...(may_create ? [{ keys: 'n', word: 'New job', run: () => go('/new') }] : []),
+    { keys: 'g c', word: 'Go to the costs', run: () => go('/costs') },
     { keys: 'g a', word: 'Go to sessions and tokens', run: () => go('/account') },
   ]);
   return (
@@ -131,6 +132,9 @@ export function Shell({ children }: { children: ReactNode }) {
                 {needs}
               </span>
             )}
+          </Link>
+          <Link href="/costs" className={place === '/costs' ? 'here' : ''}>
+            Costs
           </Link>
         </nav>
         <span className="gap" />
