@@ -41,6 +41,8 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           fileParallelism: false,
+          // The files share what they import, which takes longer than most of the tests.
+          isolate: false,
         },
       },
     ],

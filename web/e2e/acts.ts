@@ -1,7 +1,7 @@
 // What the tests of several topics do and need: a server with somebody in front of it, signing in, making jobs.
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFailed } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, type RunnerTestCase } from 'vitest';
 import { openBrowser, Person, pictures } from './browser';
 import { models, Server } from './server';
 
@@ -19,6 +19,13 @@ export class Stage {
     this.ada = await Person.open(this.browser, this.server.url);
   }
 
+  /** Another person with a browser of their own. */
+  visitor = (): Promise<Person> => Person.open(this.browser, this.server.url);
+
+  async pictureIfFailed(task: RunnerTestCase): Promise<void> {
+    if (task.result?.state === 'fail') await this.ada.page.screenshot({ path: join(pictures, `failed-${task.name.replaceAll(/\W+/g, '-')}.png`) });
+  }
+
   async close(): Promise<void> {
     await this.browser?.close();
     await this.server.stop();
@@ -30,17 +37,20 @@ export function stage(): Stage {
   const made = new Stage();
   beforeAll(() => made.open());
   afterAll(() => made.close());
+  afterEach(({ task }) => made.pictureIfFailed(task));
   return made;
+}
+
+/** Ada signs in with the link that the server printed. */
+export async function enter(on: Stage): Promise<void> {
+  await on.ada.page.goto(on.server.link);
+  await on.ada.page.locator('.stream.live').waitFor();
 }
 
 /** What a page must not have done shows up beside the test in which it did it. */
 export function expectNoFaults(person: Person): void {
   expect(person.faults.splice(0)).toEqual([]);
 }
-
-/** A picture of the page as it was when the test failed. */
-export const pictureOfFailure = (person: Person): void =>
-  onTestFailed(({ task }) => person.page.screenshot({ path: join(pictures, `failed-${task.name.replaceAll(/\W+/g, '-').slice(0, 60)}.png`) }).then(() => undefined));
 
 export async function signIn(person: Person, url: string, token: string): Promise<void> {
   const { page } = person;

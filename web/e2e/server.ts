@@ -14,6 +14,7 @@ export class Server {
   readonly directory = mkdtempSync(join(tmpdir(), 'forge-e2e-'));
   readonly repository = join(this.directory, 'textkit');
   private child: ChildProcess | undefined;
+  private secret = '';
   link = '';
   url = '';
 
@@ -22,7 +23,8 @@ export class Server {
       PATH: process.env['PATH'] ?? '/usr/bin:/bin',
       HOME: this.directory,
       FORGE_DATA_DIR: join(this.directory, 'data'),
-      FORGE_SERVER__LISTEN: '127.0.0.1:0',
+      // Started again, it is where it was.
+      FORGE_SERVER__LISTEN: this.url ? new URL(this.url).host : '127.0.0.1:0',
       FORGE_JOBS__DEFAULT_MODEL: `scripted:${repairs}`,
       FORGE_MODELS__PRICES_FILE: join(models, 'prices.json'),
       FORGE_REPOSITORIES__ALLOW_LOCAL: [this.directory, models, join(root, 'docs/demo')].join(','),
@@ -42,7 +44,7 @@ export class Server {
 
   /** Ready when it has printed the sign-in link. */
   async start(): Promise<void> {
-    if (!existsSync(forge)) throw new Error(`${forge} is not there: ./dev build makes it`);
+    for (const program of [forge, `${forge}-sandbox`]) if (!existsSync(program)) throw new Error(`${program} is not there: ./dev build makes it`);
     mkdirSync(join(this.directory, 'data'), { recursive: true, mode: 0o700 });
     const child = spawn(forge, ['serve'], { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
@@ -59,11 +61,23 @@ export class Server {
   }
 
   /** A token of that role: `forge token create`, as an administrator would. */
-  token(role: string): string {
-    const out = execFileSync(forge, ['token', 'create', role, '--role', role], { env: this.environment, encoding: 'utf8' });
+  token(role: string, name = role): string {
+    const out = execFileSync(forge, ['token', 'create', name, '--role', role], { env: this.environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     const secret = /forge_\S+/.exec(out)?.[0];
     if (!secret) throw new Error(`no token in: ${out}`);
     return secret;
+  }
+
+  /** A job made by an administrator's program, not by hand. Returns its id. */
+  async create(job: { task: string; model?: string; verify?: string[]; start?: boolean; title?: string }): Promise<string> {
+    this.secret ||= this.token('admin', 'program');
+    const answer = await fetch(`${this.url}/api/v1/jobs`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${this.secret}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ repository: this.repository, ...job }),
+    });
+    if (!answer.ok) throw new Error(`no job: ${await answer.text()}`);
+    return ((await answer.json()) as { id: string }).id;
   }
 
   async stop(): Promise<void> {

@@ -108,7 +108,7 @@ function NewSecret() {
         <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
           {roles.map((each) => (
             <option key={each.role} value={each.role}>
-              {each.role}: {each.may}
+              {each.role}
             </option>
           ))}
         </select>
@@ -119,6 +119,9 @@ function NewSecret() {
       <button type="button" onClick={() => void link()}>
         Make a sign-in link
       </button>
+      <p className="soft small-text">
+        The role {role}: {roles.find((each) => each.role === role)?.may}.
+      </p>
       <Modal open={made !== undefined} onClose={() => setMade(undefined)} title={made?.title ?? ''} description={made?.text}>
         {made && <Command text={made.secret} />}
       </Modal>

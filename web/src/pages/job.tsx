@@ -12,7 +12,7 @@ import { Ago, StateChip, Stat, Waiting } from '../ui/bits';
 import { Boundary, Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
-import { useTitle } from '../ui/shell';
+import { useMay, useTitle } from '../ui/shell';
 import { money } from '../words/money';
 import { repositoryName, shownTitle } from '../words/repository';
 import { isEnded, isLive, runSentence } from '../words/states';
@@ -133,6 +133,7 @@ export default function JobPage({ id, run: n, view: wanted = 'overview' }: { id:
 
 function NotStarted({ job }: { job: Job }) {
   const client = useQueryClient();
+  const may = useMay('operator');
   const [error, setError] = useState<unknown>();
   const start = async () => {
     try {
@@ -145,9 +146,11 @@ function NotStarted({ job }: { job: Job }) {
   return (
     <div className="empty">
       <p>This job was created without starting it.</p>
-      <button className="primary" onClick={() => void start()}>
-        Start it
-      </button>
+      {may && (
+        <button className="primary" onClick={() => void start()}>
+          Start it
+        </button>
+      )}
       {error !== undefined && <Failure error={error} />}
     </div>
   );

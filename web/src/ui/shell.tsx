@@ -16,14 +16,17 @@ import { toastRefusal } from './toasts';
 /** True when the one who is signed in may do what needs this role. */
 export const useMay = (least: Role): boolean => atLeast(useSession().data?.role, least);
 
-const words = { connecting: 'Connecting', live: 'Live', lost: 'Connection lost, trying again' } as const;
+const words = { connecting: 'Connecting', live: 'Live', lost: 'Connection lost' } as const;
 
 function StreamSign() {
   const state = useStreamState();
   return (
     <span className={`stream ${state}`} role="status" title={state === 'live' ? 'What you see is up to date' : words[state]}>
       <i className="dot" />
-      <span className={state === 'lost' ? '' : 'wide-only'}>{words[state]}</span>
+      <span className={state === 'lost' ? '' : 'wide-only'}>
+        {words[state]}
+        {state === 'lost' && <span className="wide-only">, trying again</span>}
+      </span>
     </span>
   );
 }

@@ -39,7 +39,8 @@ test('a repository is called by the last part of its address', () => {
   expect(['https://git.example.com/a/shop.git', '/srv/repos/shop/', 'shop'].map(repositoryName)).toEqual(['shop', 'shop', 'shop']);
 });
 
-test('a title is shown without the marks of a heading', () => expect(['## Fix it', '#1 is wrong', 'C# client'].map(shownTitle)).toEqual(['Fix it', '#1 is wrong', 'C# client']));
+test('a title is shown without the marks of Markdown', () =>
+  expect(['## Fix it', '#1 is wrong', 'C# client', 'Add `rich` and **use** it', 'a ` b', '2 ** 3 ** 4'].map(shownTitle)).toEqual(['Fix it', '#1 is wrong', 'C# client', 'Add rich and use it', 'a ` b', '2 ** 3 ** 4']));
 
 test('a script is called by the name of its file', () => expect(['scripted:/srv/a/fix.json', 'scripted:fix.json', 'anthropic/claude'].map(modelName)).toEqual(['scripted:fix.json', 'scripted:fix.json', 'anthropic/claude']));
 

@@ -1,0 +1,52 @@
+// The anchor of the long lists: TanStack Virtual and plain text, from the same answers of the same number of pages.
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Job, JobList, TraceEvent, TracePage } from '../../src/api/types';
+
+const wanted = new URLSearchParams(location.search).get('of') === 'jobs' ? 'jobs' : 'trace';
+const row_height = wanted === 'jobs' ? 38 : 28;
+
+const jobText = (job: Job) => `${job.state}  ${job.title}  ${job.repository.split('/').at(-1)}  ${job.last_run?.reason ?? ''}  $${((job.last_run?.cost_nano_usd ?? 0) / 1e9).toFixed(4)}`;
+const eventText = (event: TraceEvent) => `${event.type}  ${JSON.stringify(event.data['arguments'] ?? event.data['text'] ?? event.data['model'] ?? event.turn)}`;
+
+async function* jobPages(): AsyncGenerator<string[]> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = (await (await fetch(`/api/v1/jobs?limit=200${cursor && `&cursor=${cursor}`}`)).json()) as JobList;
+    yield page.items.map(jobText);
+    cursor = page.next_cursor;
+  }
+}
+
+async function* tracePages(): AsyncGenerator<string[]> {
+  for (let after = 0, complete = false; !complete; ) {
+    const page = (await (await fetch(`/api/v1/jobs/01jdk3v9x2/runs/1/trace?limit=1000&after=${after}`)).json()) as TracePage;
+    // A result belongs to the row of its call.
+    yield page.items.filter((event) => event.type !== 'tool_result').map(eventText);
+    ({ next_seq: after, complete } = page);
+  }
+}
+
+function List() {
+  const box = useRef<HTMLDivElement>(null);
+  const [rows, setRows] = useState<string[]>([]);
+  useEffect(() => {
+    void (async () => {
+      for await (const more of wanted === 'jobs' ? jobPages() : tracePages()) setRows((old) => [...old, ...more]);
+    })();
+  }, []);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => row_height, overscan: 12, useFlushSync: false });
+  return (
+    <div className="code" ref={box}>
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {virtual.getVirtualItems().map((item) => (
+          <div key={item.key} className="row" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+            {rows[item.index]}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+createRoot(document.getElementById('root')!).render(<List />);

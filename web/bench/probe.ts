@@ -1,0 +1,104 @@
+// Looks into a page from inside, without a hand in what it does: when it has painted something, and how long frames take.
+import type { Page } from 'playwright-core';
+
+/** Where the scrolled box and its content are to be found; `lines` also inside of shadow trees. */
+export type Spot = { box: string; lines: string };
+
+/** Put into every page before its own scripts. */
+function instrument(): void {
+  const roots = (from: ParentNode): ParentNode[] => [from, ...[...from.querySelectorAll('*')].flatMap((each) => (each.shadowRoot ? roots(each.shadowRoot) : []))];
+  const find = (selector: string) => roots(document).some((root) => root.querySelector(selector));
+  const probe = {
+    /** The time after the first frame in which `there` holds. */
+    painted: (there: () => boolean) =>
+      new Promise<number>((done) => {
+        const look = () => {
+          if (!there()) return void requestAnimationFrame(look);
+          // A message that is sent in a frame comes after its painting.
+          const channel = new MessageChannel();
+          channel.port1.onmessage = () => done(performance.now());
+          channel.port2.postMessage(0);
+        };
+        requestAnimationFrame(look);
+      }),
+    lines: (selector: string) => probe.painted(() => find(selector)),
+    /** `box` has so much to scroll. */
+    whole: (selector: string, height: number) => probe.painted(() => (document.querySelector(selector)?.scrollHeight ?? 0) >= height),
+    /** The end of the first answer whose address matches. */
+    answered: (address: string) => Math.min(...performance.getEntriesByType('resource').filter((each) => new RegExp(address).test(each.name)).map((each) => (each as PerformanceResourceTiming).responseEnd)),
+    /** Lengths of frames, until `end` resolves. */
+    frames: async (end: Promise<unknown>) => {
+      let going = true;
+      void end.then(() => (going = false));
+      const lengths: number[] = [];
+      let last = await new Promise<number>(requestAnimationFrame);
+      while (going) {
+        const now = await new Promise<number>(requestAnimationFrame);
+        lengths.push(now - last);
+        last = now;
+      }
+      return lengths;
+    },
+    /** Lengths of frames while the box is scrolled by `step` in each of `count` frames. */
+    scroll: async (selector: string, step: number, count: number) => {
+      const box = document.querySelector(selector)!;
+      const moved = (async () => {
+        for (let i = 0; i < count; ++i) {
+          box.scrollTop += step;
+          await new Promise(requestAnimationFrame);
+        }
+      })();
+      return probe.frames(moved);
+    },
+  };
+  (window as unknown as { probe: typeof probe }).probe = probe;
+}
+
+type Inside = {
+  lines: (selector: string) => Promise<number>;
+  whole: (selector: string, height: number) => Promise<number>;
+  answered: (address: string) => number;
+  frames: (end: Promise<unknown>) => Promise<number[]>;
+  scroll: (selector: string, step: number, count: number) => Promise<number[]>;
+};
+
+const inside = `(() => { ${instrument.toString()}; instrument(); })()`;
+export const addProbe = (page: Page): Promise<unknown> => page.addInitScript(inside);
+
+type Looked = { spot: Spot; answer: string; height: number };
+export type Painted = { first_ms: number; whole_ms: number };
+
+/** From the end of the first answer to the first lines, and to all of them. */
+export const paints = (page: Page, { spot, answer, height }: Looked): Promise<Painted> =>
+  page.evaluate(
+    async ({ box, lines, address, least }) => {
+      const { probe } = window as unknown as { probe: Inside };
+      const [first, whole] = await Promise.all([probe.lines(lines), probe.whole(box, least)]);
+      const from = probe.answered(address);
+      return { first_ms: first - from, whole_ms: whole - from };
+    },
+    { box: spot.box, lines: spot.lines, address: answer, least: height },
+  );
+
+export const scrollFrames = (page: Page, box: string, step: number, count: number): Promise<number[]> =>
+  page.evaluate(({ selector, by, times }) => (window as unknown as { probe: Inside }).probe.scroll(selector, by, times), { selector: box, by: step, times: count });
+
+/** Lengths of frames until `end`, which the page is told by a variable. */
+export async function framesUntil(page: Page, end: Promise<unknown>): Promise<number[]> {
+  const lengths = page.evaluate(() => {
+    const { probe } = window as unknown as { probe: Inside };
+    return probe.frames(new Promise<void>((done) => ((window as unknown as { enough: () => void }).enough = done)));
+  });
+  await end;
+  await page.evaluate(() => (window as unknown as { enough: () => void }).enough());
+  return lengths;
+}
+
+/** Of JavaScript, after what nobody holds is gone. In MiB. */
+export async function heap(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  await session.detach();
+  return usedSize / 1024 / 1024;
+}
