@@ -17,6 +17,7 @@ export default function DayChart({ days, budget_nano_usd }: { days: Sum[]; budge
   const options = useCallback(
     (colour: Colour) => ({
       legend: { show: false },
+      padding: [null, 8, null, null] as uPlot.Padding,
       cursor: { y: false, drag: { x: false, y: false } },
       scales: {
         // Half a day on both sides: the bars of the first and the last day are whole.

@@ -14,7 +14,7 @@ import { modelName } from '../words/model';
 import { isEnded, isLive } from '../words/states';
 import { duration, moment } from '../words/time';
 import { deniedHosts } from './network';
-import { RaiseBudget } from './raise';
+import { RaiseBudget, wantsMoreMoney } from './raise';
 
 function Verify({ run }: { run: Run }) {
   if (!run.verify.length) return null;
@@ -168,7 +168,7 @@ export function Overview({ job, run, now }: { job: Job; run: Run; now: number })
   return (
     <div className="overview">
       <div className="overview-main">
-        {run.error && (
+        {run.error && !wantsMoreMoney(job, run) && (
           <Panel title="What went wrong" tone="bad">
             <p className="error-text">{run.error}</p>
           </Panel>

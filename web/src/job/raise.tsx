@@ -7,6 +7,9 @@ import { isEnded } from '../words/states';
 import { useNewRun } from './new-run';
 import { budgetOf, raised } from './budget';
 
+/** True for the last run of an ended job when its budget stopped it. */
+export const wantsMoreMoney = (job: Job, run: Run): boolean => run.reason === 'budget_exhausted' && run.number === job.last_run?.number && isEnded(job.state);
+
 /** For a run that its budget stopped: more money, and on from where it was. */
 export function RaiseBudget({ job, run }: { job: Job; run: Run }) {
   const start = useNewRun(job);
@@ -15,7 +18,7 @@ export function RaiseBudget({ job, run }: { job: Job; run: Run }) {
   const [usd, setUsd] = useState(budget === null ? '' : dollars(raised(budget)));
   const [wrong, setWrong] = useState('');
   const [busy, setBusy] = useState(false);
-  if (run.reason !== 'budget_exhausted' || run.number !== job.last_run?.number || !isEnded(job.state)) return null;
+  if (!wantsMoreMoney(job, run)) return null;
   const goOn = async () => {
     const next = budgetOf(usd);
     if (next === undefined) return setWrong('an amount above 0, such as 1.50');
