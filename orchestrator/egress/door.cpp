@@ -63,7 +63,7 @@ httpd::Response error_answer(const Told& told, const std::string& message) {
   const json error = {{"type", told.type}, {"message", message}, {"param", nullptr}, {"code", nullptr}};
   httpd::Response response = httpd::json_response(told.status, dump_json({{"type", "error"}, {"error", error}}));
   // Agents try much again that cannot get better, for minutes; with this header they stop at once.
-  if (told.status < 500) static_cast<void>(std::move(response).with("x-should-retry", "false"));
+  if (told.status < 500) response.add("x-should-retry", "false");
   return response;
 }
 

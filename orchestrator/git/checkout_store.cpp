@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "orchestrator/base/confined_dir.h"
+#include "orchestrator/base/error.h"
 #include "orchestrator/base/fd.h"
 #include "orchestrator/base/json_reader.h"
 #include "orchestrator/base/text.h"

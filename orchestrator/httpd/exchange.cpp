@@ -258,7 +258,7 @@ std::optional<Next> Exchange::write_relayed(Response& response) {
     status_ = status;
     Response told;
     told.status = status;
-    for (Header& header : headers) static_cast<void>(std::move(told).with(std::move(header.name), std::move(header.value)));
+    for (Header& header : headers) told.add(std::move(header.name), std::move(header.value));
     body.put(response_head(told, {}, framing));
   });
   try {

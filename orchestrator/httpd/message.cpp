@@ -61,10 +61,14 @@ const std::string& Request::param(std::string_view name) const {
   return found->second;
 }
 
-Response&& Response::with(std::string name, std::string value) && {
+void Response::add(std::string name, std::string value) {
   if (name.empty() || breaks_a_head(name) || breaks_a_head(value))
     throw Error(ErrorCode::internal, "header '" + name + "' would break the head");
   headers.push_back({std::move(name), std::move(value)});
+}
+
+Response&& Response::with(std::string name, std::string value) && {
+  add(std::move(name), std::move(value));
   return std::move(*this);
 }
 

@@ -91,6 +91,8 @@ struct Response {
   std::optional<EventStream> events;
 
   /// Adds a header. Throws internal for a name or value that would break the head.
+  void add(std::string name, std::string value);
+  /// The same for an answer under way.
   Response&& with(std::string name, std::string value) &&;
   bool has(std::string_view lower_name) const;
 };

@@ -115,7 +115,7 @@ class JobService final : public Service {
   }
 
   Job cancel(const Principal& who, const std::string& id) override {
-    const Job job = parts_.store.request_cancel(parts_.store.job(id).id);
+    Job job = parts_.store.request_cancel(parts_.store.job(id).id);
     parts_.log.info("cancel requested", {{"job", job.id.str()}, {"by", who.name}});
     if (!queue_->stop_run(job.last_run->id, Reason::cancelled)) return job;
     return parts_.store.job(job.id.str());

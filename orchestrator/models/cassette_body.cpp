@@ -33,7 +33,7 @@ std::string object_difference(const json& a, const json& b, const std::string& p
   for (const json* side : {&a, &b})
     for (const auto& [name, value] : side->items()) names.insert(name);
   for (const std::string& name : names) {
-    const std::string place = path.empty() ? name : path + "." + name;
+    std::string place = path.empty() ? name : path + "." + name;
     if (!a.contains(name) || !b.contains(name)) return place;
     if (std::string found = difference(a.at(name), b.at(name), place); !found.empty()) return found;
   }

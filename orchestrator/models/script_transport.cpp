@@ -64,10 +64,10 @@ class ScriptTransport final : public Transport {
     const ScriptStep& step = play_->steps[asked.number];
     if (step.delay_ms > 0) forge::pause(std::chrono::milliseconds(step.delay_ms), stop);
     if (play_->fails(asked.number)) return fail(receiver, *format, *step.error);
-    const net::HttpHead head{200,
-                             {{"content-type", "text/event-stream; charset=utf-8"},
-                              {"request-id", fmt::format("scripted-{}", asked.number + 1)},
-                              {"x-request-id", fmt::format("scripted-{}", asked.number + 1)}}};
+    net::HttpHead head{200,
+                       {{"content-type", "text/event-stream; charset=utf-8"},
+                        {"request-id", fmt::format("scripted-{}", asked.number + 1)},
+                        {"x-request-id", fmt::format("scripted-{}", asked.number + 1)}}};
     if (receiver.head) receiver.head(head);
     for (const std::string& event : stream_events(step, asked)) {
       stop.check();

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kReviewedFiles = 20;
 constexpr int kHunksPerReviewedFile = 100;
+constexpr std::size_t kReviewedHunks = std::size_t{kReviewedFiles} * kHunksPerReviewedFile;
 constexpr int kLinesPerHunk = 16;  // far enough apart that no two become one; each hunk is 6 lines of context, 2 old and 2 new ones
 constexpr int kReviewRounds = 30;
 
@@ -132,7 +133,7 @@ void bench_review(std::ostream& out) {
   Samples patches;
   for (int i = 0; i < kReviewRounds; ++i) {
     const Review seen = desk.load();
-    patches.add_all(timed(1, [&] { desk.patch(seen, at++, kReviewedFiles * kHunksPerReviewedFile, HunkVerdict::accept); }));
+    patches.add_all(timed(1, [&] { desk.patch(seen, at++, kReviewedHunks, HunkVerdict::accept); }));
   }
   out << row("PATCH of one verdict", patches);
   const Review seen = desk.load();

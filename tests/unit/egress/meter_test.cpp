@@ -140,7 +140,7 @@ TEST_F(MeterTest, LetsNobodyOvertakeWhoWaitsForTheSameRoom) {
 }
 
 TEST_F(MeterTest, TakesTheLongestAnswerForARequestThatNamesNone) {
-  const auto one = meter({.run_nano_usd = 2 * 128'000 * 5000LL});
+  const auto one = meter({.run_nano_usd = 2LL * 128'000 * 5000});
   const auto ask = [&](std::optional<std::int64_t> output) {
     std::stop_source stopped;
     stopped.request_stop();

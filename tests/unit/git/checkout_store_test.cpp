@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "orchestrator/base/fd.h"
 #include "orchestrator/git/handles.h"
 #include "tests/unit/git/git_fixture.h"
 

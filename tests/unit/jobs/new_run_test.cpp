@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "tests/support/errors.h"
 #include "tests/unit/jobs/jobs_fixture.h"
 
@@ -18,7 +20,7 @@ class FollowUpTest : public Jobs {
  protected:
   /// Each run plays the next of these; what it was told first is kept.
   void play(std::vector<std::function<void(sandbox::Sandbox&, const Stop&)>> runs) {
-    start([this, runs](const RunContext& context, const std::string& prompt, const Stop& stop) -> AgentResult {
+    start([this, runs = std::move(runs)](const RunContext& context, const std::string& prompt, const Stop& stop) -> AgentResult {
       prompts_.push_back(prompt);
       resumed_.push_back(context.resume ? context.resume->id + ": " + context.resume->data : "");
       runs.at(prompts_.size() - 1)(context.sandbox, stop);
@@ -33,7 +35,9 @@ class FollowUpTest : public Jobs {
   }
 
   static auto writing(std::string path, std::string content) {
-    return [=](sandbox::Sandbox& sandbox, const Stop& stop) { sandbox.write_file(path, content, stop); };
+    return [path = std::move(path), content = std::move(content)](sandbox::Sandbox& sandbox, const Stop& stop) {
+      sandbox.write_file(path, content, stop);
+    };
   }
 
   std::vector<std::string> prompts_;

@@ -17,11 +17,12 @@ TEST(StoredPlan, NamesItsPartsAndHoldsBytesAsBase64) {
 
 TEST(StoredPlan, ThatIsDamagedIsCorrupt) {
   EXPECT_EQ(plan_from_json(R"({"hunks":[],"message":"","push":true,"suggestions":[]})").message, "");
-  for (const char* text :
-       {"{", "{}", R"({"hunks":[1],"message":"","push":true,"suggestions":[]})", R"({"hunks":[],"message":"","push":1,"suggestions":[]})",
-        R"({"hunks":[],"message":"","push":true,"suggestions":[{}]})",
-        R"({"hunks":[],"message":"","push":true,"suggestions":[)"
-        R"({"comment":"c","end_line":1,"path":"no base64","start_line":1,"text":""}]})"})
+  const std::string no_base64 = R"({"hunks":[],"message":"","push":true,"suggestions":[)"
+                                R"({"comment":"c","end_line":1,"path":"no base64","start_line":1,"text":""}]})";
+  for (const std::string& text :
+       {std::string("{"), std::string("{}"), std::string(R"({"hunks":[1],"message":"","push":true,"suggestions":[]})"),
+        std::string(R"({"hunks":[],"message":"","push":1,"suggestions":[]})"),
+        std::string(R"({"hunks":[],"message":"","push":true,"suggestions":[{}]})"), no_base64})
     EXPECT_THAT(error_of([&] { plan_from_json(text); }), StartsWith("corrupt")) << text;
 }
 

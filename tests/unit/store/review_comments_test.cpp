@@ -18,7 +18,7 @@ class StoredComments : public ReviewTest<Backend> {
   }
   /// Fills the review up to `count` comments through the beginning of another one, which costs one commit.
   RunId review_with(std::size_t count) {
-    const RunId run = this->ended_with_changes().run;
+    RunId run = this->ended_with_changes().run;
     this->reviews().open_review(run, {.comments = std::vector<ReviewComment>(count, this->remark("x"))});
     return run;
   }

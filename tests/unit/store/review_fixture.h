@@ -18,7 +18,7 @@ class ReviewTest : public StoreTest<Backend> {
   const JobId& job() const { return lease_.job; }
 
   Lease ended_with_changes() {
-    const Lease lease = this->claimed();
+    Lease lease = this->claimed();
     EXPECT_TRUE(this->store().end_run(lease, {.reason = Reason::completed, .head_commit = "c1"}));
     return lease;
   }

@@ -47,7 +47,9 @@ TEST(ClaudeOutcome, KeepsTheLastWordsOfAFailureForTheCommit) {
 
 TEST(ClaudeOutcome, TellsHowAProgramEndedThatSaidNothing) {
   const Heard nothing;
-  const auto ended = [&](sandbox::CommandResult command) { return result_of({.heard = nothing, .command = command, .door = {}}).error; };
+  const auto ended = [&](const sandbox::CommandResult& command) {
+    return result_of({.heard = nothing, .command = command, .door = {}}).error;
+  };
   sandbox::CommandResult command;
   command.ended = sandbox::Ended::out_of_memory;
   EXPECT_THAT(ended(command), HasSubstr("out_of_memory"));
