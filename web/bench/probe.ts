@@ -1,19 +1,23 @@
 // Looks into a page from inside, without a hand in what it does: when it has painted something, and how long frames take.
 import type { Page } from 'playwright-core';
 
-/** Where the scrolled box and its content are to be found; `lines` also inside of shadow trees. */
-export type Spot = { box: string; lines: string };
-
 /** Put into every page before its own scripts. */
 function instrument(): void {
   const roots = (from: ParentNode): ParentNode[] => [from, ...[...from.querySelectorAll('*')].flatMap((each) => (each.shadowRoot ? roots(each.shadowRoot) : []))];
-  const find = (selector: string) => roots(document).some((root) => root.querySelector(selector));
+  const find = (selector: string) => roots(document).map((root) => root.querySelector(selector)).find(Boolean);
+  /** What scrolls the lines: of the boxes around them the one with most to scroll. */
+  const boxOf = (selector: string): Element | undefined => {
+    let best: Element | undefined;
+    for (let at: Element | null | undefined = find(selector); at; at = at.assignedSlot ?? at.parentElement ?? (at.getRootNode() as ShadowRoot).host)
+      if (/auto|scroll/.test(getComputedStyle(at).overflowY) && at.scrollHeight - at.clientHeight > (best ? best.scrollHeight - best.clientHeight : 0)) best = at;
+    return best;
+  };
   const probe = {
-    /** The time after the first frame in which `there` holds. */
+    /** The time after the first frame in which `there` holds; no number when it never does. */
     painted: (there: () => boolean) =>
       new Promise<number>((done) => {
         const look = () => {
-          if (!there()) return void requestAnimationFrame(look);
+          if (!there()) return performance.now() > 20_000 ? done(NaN) : void requestAnimationFrame(look);
           // A message that is sent in a frame comes after its painting.
           const channel = new MessageChannel();
           channel.port1.onmessage = () => done(performance.now());
@@ -21,15 +25,15 @@ function instrument(): void {
         };
         requestAnimationFrame(look);
       }),
-    lines: (selector: string) => probe.painted(() => find(selector)),
-    /** `box` has so much to scroll. */
-    whole: (selector: string, height: number) => probe.painted(() => (document.querySelector(selector)?.scrollHeight ?? 0) >= height),
+    lines: (selector: string) => probe.painted(() => find(selector) !== undefined),
+    /** There is so much to scroll. */
+    whole: (selector: string, height: number) => probe.painted(() => (boxOf(selector)?.scrollHeight ?? 0) >= height),
     /** The end of the first answer whose address matches. */
     answered: (address: string) => Math.min(...performance.getEntriesByType('resource').filter((each) => new RegExp(address).test(each.name)).map((each) => (each as PerformanceResourceTiming).responseEnd)),
     /** Lengths of frames, until `end` resolves. */
     frames: async (end: Promise<unknown>) => {
       let going = true;
-      void end.then(() => (going = false));
+      void end.finally(() => (going = false));
       const lengths: number[] = [];
       let last = await new Promise<number>(requestAnimationFrame);
       while (going) {
@@ -37,11 +41,12 @@ function instrument(): void {
         lengths.push(now - last);
         last = now;
       }
+      await end;
       return lengths;
     },
-    /** Lengths of frames while the box is scrolled by `step` in each of `count` frames. */
+    /** Lengths of frames while the lines are scrolled by `step` in each of `count` frames. */
     scroll: async (selector: string, step: number, count: number) => {
-      const box = document.querySelector(selector)!;
+      const box = boxOf(selector)!;
       const moved = (async () => {
         for (let i = 0; i < count; ++i) {
           box.scrollTop += step;
@@ -65,23 +70,24 @@ type Inside = {
 const inside = `(() => { ${instrument.toString()}; instrument(); })()`;
 export const addProbe = (page: Page): Promise<unknown> => page.addInitScript(inside);
 
-type Looked = { spot: Spot; answer: string; height: number };
+/** `lines` is a selector, also of what is inside of shadow trees; `height` what all of them take at least. */
+type Looked = { lines: string; answer: string; height: number };
 export type Painted = { first_ms: number; whole_ms: number };
 
 /** From the end of the first answer to the first lines, and to all of them. */
-export const paints = (page: Page, { spot, answer, height }: Looked): Promise<Painted> =>
+export const paints = (page: Page, looked: Looked): Promise<Painted> =>
   page.evaluate(
-    async ({ box, lines, address, least }) => {
+    async ({ lines, answer, height }) => {
       const { probe } = window as unknown as { probe: Inside };
-      const [first, whole] = await Promise.all([probe.lines(lines), probe.whole(box, least)]);
-      const from = probe.answered(address);
+      const [first, whole] = await Promise.all([probe.lines(lines), probe.whole(lines, height)]);
+      const from = probe.answered(answer);
       return { first_ms: first - from, whole_ms: whole - from };
     },
-    { box: spot.box, lines: spot.lines, address: answer, least: height },
+    looked,
   );
 
-export const scrollFrames = (page: Page, box: string, step: number, count: number): Promise<number[]> =>
-  page.evaluate(({ selector, by, times }) => (window as unknown as { probe: Inside }).probe.scroll(selector, by, times), { selector: box, by: step, times: count });
+export const scrollFrames = (page: Page, lines: string, step: number, count: number): Promise<number[]> =>
+  page.evaluate(({ selector, by, times }) => (window as unknown as { probe: Inside }).probe.scroll(selector, by, times), { selector: lines, by: step, times: count });
 
 /** Lengths of frames until `end`, which the page is told by a variable. */
 export async function framesUntil(page: Page, end: Promise<unknown>): Promise<number[]> {

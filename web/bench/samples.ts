@@ -1,6 +1,6 @@
-/** Numbers of one side of a comparison. */
+/** Of the numbers of one side of a comparison; what could not be measured is no number. */
 export function at(samples: number[], share: number): number {
-  const sorted = [...samples].sort((a, b) => a - b);
+  const sorted = samples.filter(Number.isFinite).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 export const median = (samples: number[]): number => at(samples, 0.5);
