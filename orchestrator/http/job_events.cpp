@@ -114,6 +114,8 @@ void JobEvents::reviewed(const JobId& job, int run, std::int64_t revision, Revie
   hub_.publish(kAll, recent_->add(dump_json(event)));
 }
 
+void JobEvents::created(const JobId& job) { hub_.publish(kAll, recent_->add(dump_json({{"job", job.str()}, {"type", "created"}}))); }
+
 httpd::EventStream JobEvents::of_run(const JobId& job, int run, std::int64_t after) {
   return {.topic = topic_of(job, run), .after = after, .source = std::make_unique<RunSource>(jobs_, job, run), .tags = {}};
 }

@@ -45,6 +45,8 @@ class JobEvents {
   JobEvents(const JobEvents&) = delete;
   JobEvents& operator=(const JobEvents&) = delete;
 
+  /// Tells the stream of everything of a job that has no run yet: the events of runs tell of all others.
+  void created(const JobId& job);
   /// Stream of one run, from the event after `after`; ends with `event: end`.
   httpd::EventStream of_run(const JobId& job, int run, std::int64_t after);
   /// Stream of all jobs; `after` nothing = from now on.

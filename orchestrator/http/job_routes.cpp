@@ -29,6 +29,7 @@ Response create_job(Services& services, const Request& request, const Stop& stop
   const auto key = idempotency_key(request);
   // The key is the principal's own: two of them may choose the same. The body is compared, so that a key is not reused by mistake.
   const std::string id = key ? services.idempotency.once(who.name + '\n' + *key, crypto::sha256_hex(request.body), create, stop) : create();
+  if (!wanted.start) services.events.created(JobId(id));
   return json_answer(to_json(services.parts.jobs.get(id)), 201).with("Location", "/api/v1/jobs/" + id);
 }
 

@@ -73,8 +73,8 @@ export class Person {
       await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
       for (const size of [wide, narrow]) {
         await this.page.setViewportSize(size);
-        // Virtual lists and charts measure once more.
-        await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        // Virtual lists and charts measure once more. A page that draws no frame has nothing left to measure.
+        await this.page.evaluate(() => new Promise((done) => (setTimeout(done, 2000), requestAnimationFrame(() => requestAnimationFrame(done)))));
         await this.page.screenshot({ path: join(pictures, `${name}-${size.width}-${scheme}.png`) });
         await this.expectNarrowEnough(`${name} at ${size.width}`);
       }

@@ -52,7 +52,7 @@ test('a second tab is fed by the stream of the first', async () => {
   });
   await second.goto(on.server.url);
   await second.locator('.stream.live').waitFor();
-  await on.server.create({ task: 'Seen in both tabs' });
+  await on.server.create({ task: 'Seen in both tabs', start: false });
   await second.locator('.job-row', { hasText: 'Seen in both tabs' }).waitFor();
   await page.locator('.job-row', { hasText: 'Seen in both tabs' }).waitFor();
   expect(streams).toEqual([]);

@@ -192,6 +192,14 @@ TEST(EventRoutes, TheStreamOfAllJobsTellsOfReviews) {
   EXPECT_EQ(resumed.next().data, dismissed.data);
 }
 
+TEST(EventRoutes, TheStreamOfAllJobsTellsOfAJobWithoutARun) {
+  Streaming server;
+  Stream all = server.open("/api/v1/events");
+  server.await_streams(1);
+  const auto made = server.send("POST", "/api/v1/jobs", R"({"repository": "/r", "task": "t", "start": false})");
+  EXPECT_EQ(all.next().data, (json{{"job", json::parse(made.body).at("id")}, {"type", "created"}}));
+}
+
 TEST(EventRoutes, ReviewsOfManyThreadsMissNothing) {
   Streaming server;
   const std::string id = server.make_job();

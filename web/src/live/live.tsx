@@ -15,7 +15,7 @@ const Context = createContext<Live | undefined>(undefined);
 const settle_ms = 150;
 
 /** Of what changes a job, as its list shows it. */
-const changes_job = new Set(['state', 'terminal', 'model', 'verify', 'finding']);
+const changes_job = new Set(['created', 'state', 'terminal', 'model', 'verify', 'finding']);
 
 function refresher(book: JobBook, client: ReturnType<typeof useQueryClient>) {
   const waiting = new Map<string, number>();
