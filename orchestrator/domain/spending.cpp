@@ -38,7 +38,7 @@ json row_json(const SpendingRow& row) {
 std::string csv_text(const std::string& given) {
   // Spreadsheets run what looks like a formula, and repositories are named by whoever creates a job.
   const bool formula = !given.empty() && std::string_view("=+-@\t\r").find(given.front()) != std::string_view::npos;
-  const std::string text = (formula ? "'" : "") + given;
+  std::string text = (formula ? "'" : "") + given;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);

@@ -45,7 +45,7 @@ std::string difference(const json& a, const json& b, const std::string& path) {
   if (a.is_object() && b.is_object()) return object_difference(a, b, path);
   if (!a.is_array() || !b.is_array()) return path.empty() ? "(body)" : path;
   for (std::size_t i = 0;; ++i) {
-    const std::string place = path + "[" + std::to_string(i) + "]";
+    std::string place = path + "[" + std::to_string(i) + "]";
     if (i >= a.size() || i >= b.size()) return place;
     if (std::string found = difference(a[i], b[i], place); !found.empty()) return found;
   }

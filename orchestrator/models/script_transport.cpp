@@ -79,7 +79,7 @@ class ScriptTransport final : public Transport {
  private:
   static net::HttpHead tell(const net::HttpReceiver& receiver, int status, std::vector<net::HttpHeader> headers, const std::string& body) {
     headers.push_back({"content-type", "application/json"});
-    const net::HttpHead head{status, std::move(headers)};
+    net::HttpHead head{status, std::move(headers)};
     if (receiver.head) receiver.head(head);
     if (receiver.body) receiver.body(body);
     return head;
