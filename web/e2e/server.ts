@@ -24,7 +24,7 @@ export class Server {
       FORGE_DATA_DIR: join(this.directory, 'data'),
       FORGE_SERVER__LISTEN: '127.0.0.1:0',
       FORGE_JOBS__DEFAULT_MODEL: `scripted:${repairs}`,
-      FORGE_MODELS__PRICES_FILE: join(root, 'docs/demo/prices.json'),
+      FORGE_MODELS__PRICES_FILE: join(models, 'prices.json'),
       FORGE_REPOSITORIES__ALLOW_LOCAL: [this.directory, models, join(root, 'docs/demo')].join(','),
       // What the sandbox enforces is held by its own tests; this machine may not let it enforce everything.
       FORGE_SANDBOX__POLICY: 'degraded',

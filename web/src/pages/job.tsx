@@ -19,7 +19,7 @@ import { isEnded, isLive, runSentence } from '../words/states';
 import { duration } from '../words/time';
 
 const Trace = lazy(() => import('../trace/view'));
-const Changes = lazy(() => import('../job/changes'));
+const Review = lazy(() => import('../review/page'));
 const Costs = lazy(() => import('../job/costs'));
 
 const views = ['overview', 'trace', 'changes', 'costs'] as const;
@@ -122,7 +122,7 @@ export default function JobPage({ id, run: n, view: wanted = 'overview' }: { id:
           <Suspense fallback={<Waiting />}>
             {view === 'overview' && <Overview job={job.data} run={run} now={now} />}
             {view === 'trace' && <Trace key={run.id} job={job.data} run={run} />}
-            {view === 'changes' && <Changes key={run.id} job={job.data} run={run} />}
+            {view === 'changes' && <Review key={run.id} job={job.data} run={run} runs={runs.data ?? []} />}
             {view === 'costs' && <Costs key={run.id} job={job.data} run={run} runs={runs.data ?? []} />}
           </Suspense>
         </Boundary>
