@@ -20,13 +20,13 @@ function Preview({ revision }: { revision: number }) {
   if (accepted.data === undefined) return <Waiting what="Reading what is accepted" />;
   const files = patchStats(accepted.data);
   return (
-    <ul className="preview" aria-label="What goes in">
+    <ul className="goes-in" aria-label="What goes in">
       {files.map((file, i) => (
         <li key={i}>
           <span className="mono">{pathOf(file.patch)}</span>
           {file.word && <span className="tag">{file.word}</span>}
           <span className="gap" />
-          <Stat stat={{ files: 1, insertions: file.insertions, deletions: file.deletions }} />
+          {file.insertions + file.deletions > 0 && <Stat stat={{ files: 1, insertions: file.insertions, deletions: file.deletions }} />}
         </li>
       ))}
     </ul>

@@ -1,9 +1,7 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { Icon } from '../ui/icons';
-import { Chip } from '../ui/bits';
 import { useDesk } from './desk';
 import type { ViewChoice } from './view-choice';
-import { statusTones, statusWords } from './words';
 
 export type Looking = { choice: ViewChoice; whitespace: boolean; since: number | null; only_new: boolean };
 
@@ -147,14 +145,13 @@ function MoreMenu(props: Props) {
 
 /** Above the diff: how far the review is, how it is shown, and how it ends. */
 export function Bar(props: Props) {
-  const { review, may } = useDesk();
+  const { may } = useDesk();
   const { looking, look, earlier } = props;
   return (
     <div className="review-bar" role="toolbar" aria-label="Review">
       <button className="narrow-only" onClick={props.onFiles}>
         Files
       </button>
-      <Chip tone={statusTones[review.status]}>{statusWords[review.status]}</Chip>
       <Progress />
       {may.decide ? <Saving /> : <span className="soft wide-only">Your role may read this review</span>}
       <span className="gap" />

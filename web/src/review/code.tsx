@@ -45,7 +45,7 @@ function linesOf(path: string, range: SelectedLineRange): LineAnchor {
 /** The buttons that show more lines come without names and cannot be reached by keyboard. */
 function nameButtons(node: HTMLElement): void {
   for (const button of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-expand-button]') ?? []) {
-    const where = 'expandUp' in button.dataset ? 'above' : 'expandDown' in button.dataset ? 'below' : 'between';
+    const where = 'expandDown' in button.dataset ? 'above' : 'expandUp' in button.dataset ? 'below' : 'between';
     button.setAttribute('aria-label', `Show more lines ${where}`);
     button.tabIndex = 0;
   }

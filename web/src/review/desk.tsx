@@ -73,8 +73,7 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
         overtaken: tellOvertaken,
         failed: (error) => toastRefusal('Your decisions are not saved', error),
       }),
-    // Later states come through `take`.
-    // eslint-disable-next-line
+    // Not of `first`: later states come through `take`.
     [path, me, key, client],
   );
   const { review, state } = useSyncExternalStore(edits.subscribe, edits.snapshot);

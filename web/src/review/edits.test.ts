@@ -13,9 +13,12 @@ class Desk {
   overtaken: Overtaken[] = [];
   failures: unknown[] = [];
   down = false;
+  /** Holds every request until it is released. */
+  gate: Promise<void> = Promise.resolve();
   edits = new Edits(this.now, 'ada', {
     send: async (edit, revision) => {
       this.asked.push([edit, revision]);
+      await this.gate;
       if (this.down) throw new Refusal(0, 'unavailable', 'away');
       if (revision !== this.now.revision) throw new Refusal(412, 'precondition_failed', 'changed');
       return this.put('ada', edit);
@@ -88,6 +91,16 @@ describe('when somebody else was first', () => {
     await desk.edits.save();
     expect(desk.verdicts).toEqual(['reject bob', 'accept ada']);
     expect(desk.overtaken.map((each) => each.hunks.map((one) => `${one.hunk_id} ${one.by}`))).toEqual([['a bob']]);
+  });
+  test('theirs stands also when it became known while one\'s own was on its way', async () => {
+    const desk = new Desk();
+    let release = () => {};
+    desk.gate = new Promise((done) => (release = done));
+    desk.decide('a', 'accept');
+    desk.edits.take(desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: 'reject' }] }));
+    release();
+    await desk.edits.save();
+    expect([desk.verdicts[0], desk.overtaken.length]).toEqual(['reject bob', 1]);
   });
   test('the same decision is no conflict', async () => {
     const desk = new Desk();

@@ -139,6 +139,7 @@ export class Edits {
     this.failure = false;
     let tried = 0;
     while (!empty(this.waiting) && !this.failure) {
+      const base = this.known;
       this.sent = this.waiting;
       this.waiting = {};
       this.tell();
@@ -149,10 +150,10 @@ export class Edits {
         this.known = saved;
         this.ports.show(saved);
       } catch (error) {
-        this.waiting = merged(this.sent, this.waiting);
+        const refused = this.sent;
         this.sent = {};
-        if (error instanceof Refusal && error.status === 412 && ++tried < tries) await this.readAgain();
-        else this.fail(error);
+        if (error instanceof Refusal && error.status === 412 && ++tried < tries) await this.readAgain(refused, base);
+        else this.fail(error, refused);
       }
     }
     this.busy = false;
@@ -170,14 +171,17 @@ export class Edits {
     });
   }
 
-  private async readAgain(): Promise<void> {
+  /** `base` is what one saw when `refused` was sent: what is known now may already hold what the others did. */
+  private async readAgain(refused: Edit, base: Review): Promise<void> {
     try {
       const now = await this.ports.read();
-      this.yieldTo(now);
-      this.known = now;
+      const { left, by } = besides(refused, base, now);
+      this.take(now);
+      this.waiting = merged(left, this.waiting);
+      this.tellOvertaken(by);
       this.ports.show(now);
     } catch (error) {
-      this.fail(error);
+      this.fail(error, refused);
     }
   }
 
@@ -185,10 +189,15 @@ export class Edits {
   private yieldTo(now: Review): void {
     const { left, by } = besides(this.waiting, this.known, now);
     this.waiting = left;
+    this.tellOvertaken(by);
+  }
+
+  private tellOvertaken(by: Overtaken): void {
     if (by.hunks.length || by.summary) this.ports.overtaken(by);
   }
 
-  private fail(error: unknown): void {
+  private fail(error: unknown, unsaved: Edit): void {
+    this.waiting = merged(unsaved, this.waiting);
     this.failure = true;
     this.ports.failed(error);
   }

@@ -3,6 +3,7 @@ import { Stat } from '../ui/bits';
 import { Icon } from '../ui/icons';
 import { useDesk } from './desk';
 import { tally } from './order';
+import type { ShownFile } from './shown-file';
 
 const change_words: Partial<Record<ReviewFile['change'], string>> = { added: 'new', deleted: 'deleted', renamed: 'renamed', retyped: 'other kind' };
 
@@ -18,10 +19,11 @@ export function Decided({ hunks }: { hunks: ReviewHunk[] }) {
   );
 }
 
-type Props = { path: string; file?: ReviewFile; folded: boolean; folded_because?: string; fold: () => void; decides: boolean; onViewed: (viewed: boolean) => void };
+type Props = { shown: ShownFile; file?: ReviewFile; folded: boolean; fold: () => void; decides: boolean; onViewed: (viewed: boolean) => void };
 
 /** The head of a file, which stays in sight while its lines go by. */
-export function FileHead({ path, file, folded, folded_because, fold, decides, onViewed }: Props) {
+export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props) {
+  const { path, folded_because, insertions, deletions } = shown;
   const { by_file, may, decide } = useDesk();
   const hunks = by_file.get(path) ?? [];
   const cut = path.lastIndexOf('/') + 1;
@@ -40,7 +42,7 @@ export function FileHead({ path, file, folded, folded_because, fold, decides, on
       </span>
       {word && <span className={`tag tag-${file.change}`}>{word}</span>}
       {folded_because && <span className="tag">{folded_because}</span>}
-      {file && !file.binary && file.insertions + file.deletions > 0 && <Stat stat={{ files: 1, insertions: file.insertions, deletions: file.deletions }} />}
+      {insertions + deletions > 0 && <Stat stat={{ files: 1, insertions, deletions }} />}
       <span className="gap" />
       {decides && <Decided hunks={hunks} />}
       {decides && may.decide && hunks.length > 0 && (

@@ -6,7 +6,7 @@ import { filePatches, pathOf } from './patch';
 import { withoutWhitespace } from './whitespace';
 
 /** One file of a diff as it is shown. */
-export type ShownFile = { path: string; diff: FileDiffMetadata; folded_because?: string };
+export type ShownFile = { path: string; diff: FileDiffMetadata; insertions: number; deletions: number; folded_because?: string };
 
 type FileOfReview = Pick<ReviewFile, 'path' | 'old_path' | 'change'>;
 
@@ -29,7 +29,8 @@ export function shownFile(path: string, patch: string, key: string, file?: FileO
   parsed.name = path;
   parsed.lang = languageOf(path);
   if (file && file.old_path !== path) parsed.prevName = file.old_path;
-  return { path, diff: parsed, folded_because: foldedBecause({ path }, patch) };
+  const lines = (side: 'additionLines' | 'deletionLines') => parsed.hunks.reduce((sum, hunk) => sum + hunk[side], 0);
+  return { path, diff: parsed, insertions: lines('additionLines'), deletions: lines('deletionLines'), folded_because: foldedBecause({ path }, patch) };
 }
 
 /** The diff of a run by file. `files` are those of its review, in the order of the diff; the diff between two runs comes without. */

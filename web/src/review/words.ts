@@ -1,15 +1,4 @@
-import type { ReviewFile, ReviewHunk, ReviewStatus } from '../api/types';
-import type { Tone } from '../words/states';
-
-export const statusWords: Record<ReviewStatus, string> = {
-  none: 'Nothing to review',
-  waiting: 'To review',
-  changes_requested: 'Sent back',
-  applied: 'Applied',
-  dismissed: 'Dismissed',
-};
-
-export const statusTones: Record<ReviewStatus, Tone> = { none: 'quiet', waiting: 'warn', changes_requested: 'busy', applied: 'good', dismissed: 'quiet' };
+import type { ReviewFile, ReviewHunk } from '../api/types';
 
 /** "accepted", "rejected", "took back". */
 export const verdictWords = (hunk: Pick<ReviewHunk, 'verdict'>): string => (hunk.verdict === 'accept' ? 'accepted' : hunk.verdict === 'reject' ? 'rejected' : 'took back');

@@ -190,7 +190,8 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const head = (item: Item) => {
     const folded = item.collapsed === true;
     const file = looking.since === null ? files_of_review.get(item.id) : undefined;
-    return <FileHead path={item.id} file={file} folded={folded} folded_because={files.find(({ path }) => path === item.id)?.folded_because} fold={() => fold(item.id, !folded)} decides={decides} onViewed={(viewed) => view(item.id, viewed)} />;
+    const its = shown.find(({ path }) => path === item.id);
+    return its && <FileHead shown={its} file={file} folded={folded} fold={() => fold(item.id, !folded)} decides={decides} onViewed={(viewed) => view(item.id, viewed)} />;
   };
   const spot = (at: Spot, item: Item) => {
     const file = files_of_review.get(item.id);
