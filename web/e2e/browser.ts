@@ -43,7 +43,7 @@ export class Person {
   }
 
   watch(page: Page): void {
-    page.setDefaultTimeout(Number(process.env.E2E_MS ?? 90_000)); // against hanging only
+    page.setDefaultTimeout(90_000); // against hanging only
     page.on('pageerror', (error) => this.faults.push(`page error: ${error.message}`));
     page.on('console', (message) => {
       // The first question of every page is who is signed in; a browser prints the answer "nobody" by itself.

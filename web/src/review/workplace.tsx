@@ -28,6 +28,9 @@ import { shownFiles, type ShownFile } from './shown-file';
 import { SummaryDialog, SummaryText } from './summary';
 import { keepViewChoice, viewChoice } from './view-choice';
 
+/** Of a hunk that does not fit into a window the beginning is shown. */
+const long_hunk_lines = 24;
+
 type Dialog = 'apply' | 'send-back' | 'dismiss' | 'fetch' | 'summary' | undefined;
 
 /** What is shown: the whole change, with or without what is white space only, or what came since an earlier run. */
@@ -111,7 +114,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
     const [start, end] = [hunk.new_lines ? hunk.new_start : hunk.old_start, place?.lineNumber ?? 0];
     requestAnimationFrame(() => {
       if (!place || place.lineNumber === 0) code.current?.scrollTo({ type: 'item', id: hunk.path, align: 'start' });
-      else code.current?.scrollTo({ type: 'range', id: hunk.path, range: { start: Math.min(start, end), end, side: place.side, endSide: place.side }, align: 'center' });
+      else code.current?.scrollTo({ type: 'range', id: hunk.path, range: { start: Math.min(start, end), end, side: place.side, endSide: place.side }, align: end - start > long_hunk_lines ? 'start' : 'center' });
     });
   };
   const commentOn = (at: LineAnchor | undefined) => {
