@@ -111,9 +111,11 @@ function MoreMenu(props: Props) {
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="end" sideOffset={6}>
-          <Menu.Item className="menu-item" onSelect={props.onSummary}>
-            {review.summary ? 'Change the words about the whole' : 'Words about the whole'}
-          </Menu.Item>
+          {may.decide && (
+            <Menu.Item className="menu-item" onSelect={props.onSummary}>
+              Words about the whole
+            </Menu.Item>
+          )}
           <Menu.Item className="menu-item" onSelect={props.onFetch}>
             Commands to fetch it
           </Menu.Item>
