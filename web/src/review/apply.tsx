@@ -34,14 +34,14 @@ function Preview({ revision }: { revision: number }) {
 }
 
 export function AppliedWords({ applied }: { applied: AppliedReview }) {
-  const { job } = useDesk();
+  const { job, run } = useDesk();
   return (
     <>
       <p>
         {count(applied.accepted, 'change')} {applied.accepted === 1 ? 'is' : 'are'} the commit <code>{applied.commit.slice(0, 10)}</code> on <code>{applied.branch}</code>
         {applied.pushed ? ', pushed.' : ', not pushed.'}
       </p>
-      {applied.pushed ? <Command text={`git fetch origin ${applied.branch} && git merge FETCH_HEAD`} /> : <Command text={`forge review ${job.id.slice(0, 10)} --patch --accepted | git apply --index`} />}
+      {applied.pushed ? <Command text={`git fetch origin ${applied.branch} && git merge FETCH_HEAD`} /> : <Command text={`forge review ${job.id.slice(0, 10)} --run ${run.number} --patch --accepted | git apply --index`} />}
     </>
   );
 }

@@ -2,7 +2,7 @@
 import type { CodeViewLineSelection, FileDiffMetadata, SelectedLineRange } from '@pierre/diffs';
 import { CodeView, WorkerPoolContextProvider, type CodeViewHandle } from '@pierre/diffs/react';
 import HighlightWorker from '@pierre/diffs/worker/worker.js?worker';
-import { useEffect, useMemo, useRef, type ReactNode, type Ref } from 'react';
+import { useEffect, useMemo, useRef, useSyncExternalStore, type ReactNode, type Ref } from 'react';
 import { useLatest } from '../ui/latest';
 import type { LineAnchor } from './drafts';
 import type { Item, Pinned, Spot } from './items';
@@ -42,6 +42,18 @@ function linesOf(path: string, range: SelectedLineRange): LineAnchor {
   return { path, side: end_side === 'deletions' ? 'base' : 'head', start_line: Math.min(start, range.end), end_line: Math.max(start, range.end) };
 }
 
+/** Two columns of a phone's width hold no line of code. */
+const two_columns = window.matchMedia('(min-width: 721px)');
+
+const useWide = () =>
+  useSyncExternalStore(
+    (changed) => {
+      two_columns.addEventListener('change', changed);
+      return () => two_columns.removeEventListener('change', changed);
+    },
+    () => two_columns.matches,
+  );
+
 /** The buttons that show more lines come without names and cannot be reached by keyboard. */
 function nameButtons(node: HTMLElement): void {
   for (const button of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-expand-button]') ?? []) {
@@ -62,11 +74,12 @@ export function Code({ handle, items, choice, head, spot, top, onLines, onCommen
   const box = useRef<HTMLDivElement>(null);
   const comment = useLatest((path: string, range: SelectedLineRange) => onComment?.(linesOf(path, range)));
   const comments = onComment !== undefined;
+  const split = useWide() && choice.split;
   const options = useMemo(
     () => ({
       theme,
       unsafeCSS: inner_css,
-      diffStyle: choice.split ? ('split' as const) : ('unified' as const),
+      diffStyle: split ? ('split' as const) : ('unified' as const),
       overflow: choice.wrap ? ('wrap' as const) : ('scroll' as const),
       lineDiffType: choice.words ? ('word-alt' as const) : ('none' as const),
       diffIndicators: 'classic' as const,
@@ -83,7 +96,7 @@ export function Code({ handle, items, choice, head, spot, top, onLines, onCommen
       onPostRender: nameButtons,
       onGutterUtilityClick: (range: SelectedLineRange, context: { item: { id: string } }) => comment(context.item.id, range),
     }),
-    [choice.split, choice.wrap, choice.words, comments, load, comment],
+    [split, choice.wrap, choice.words, comments, load, comment],
   );
   const selected = useLatest((selection: CodeViewLineSelection | null) => onLines?.(selection ? linesOf(selection.id, selection.range) : undefined));
   useEffect(() => {

@@ -18,7 +18,7 @@ export function Fetch({ open, onClose }: { open: boolean; onClose: () => void })
           </>
         )}
         <p>The same as a patch, with the command line of Forge:</p>
-        <Command text={`forge apply ${job.id.slice(0, 10)}`} />
+        <Command text={`forge apply ${job.id.slice(0, 10)} --run ${run.number}`} />
         <p>Or with a token:</p>
         <Command text={`curl -sH "Authorization: Bearer $FORGE_TOKEN" ${address} | git apply --index`} />
       </div>
