@@ -53,7 +53,7 @@ test('the changes show the diff', async () => {
   const { page } = on.ada;
   await page.getByRole('link', { name: /^Changes/ }).click();
   await page.getByText('if line and len(line) + 1 + len(word) > width:').waitFor();
-  await page.getByRole('button', { name: /wrap\.py/ }).waitFor();
+  await page.getByRole('navigation', { name: 'Files' }).getByRole('button', { name: /wrap\.py/ }).waitFor();
   await on.ada.look('changes');
   expectNoFaults(on.ada);
 });

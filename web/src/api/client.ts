@@ -54,6 +54,12 @@ export async function post<T>(path: string, body: unknown, headers: Record<strin
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
+/** PATCH of a JSON body. Throws Refusal. */
+export async function patch<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const response = await send(path, { method: 'PATCH', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  return (await response.json()) as T;
+}
+
 /** DELETE. Throws Refusal. */
 export async function remove(path: string): Promise<void> {
   await send(path, { method: 'DELETE' });

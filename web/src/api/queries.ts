@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { get, Refusal } from './client';
-import type { AdapterList, BranchList, Diff, Job, Run, RunCost, RunList, ModelList, Session, SessionList, Spending, TemplateList, Token, TokenList, Who } from './types';
+import { get, getText, Refusal } from './client';
+import type { AdapterList, BranchList, Diff, Job, ModelList, Review, Run, RunCost, RunList, Session, SessionList, Spending, TemplateList, Token, TokenList, Who } from './types';
 
 /** Who is signed in; null = nobody. */
 export const useSession = () =>
@@ -29,6 +29,17 @@ export const useCost = (id: string, run: number) =>
 /** `version` changes when there is another diff: its blob. */
 export const useDiff = (id: string, run: number, version: string | null) =>
   useQuery({ queryKey: ['diff', id, run, version], enabled: version !== null, staleTime: Infinity, queryFn: ({ signal }) => get<Diff>(`/api/v1/jobs/${id}/runs/${run}/diff`, signal) });
+
+/** The diff as text, for one that is too large to come as JSON. */
+export const useLargeDiff = (id: string, run: number, enabled: boolean) =>
+  useQuery({ queryKey: ['large-diff', id, run], enabled, staleTime: Infinity, queryFn: ({ signal }) => getText(`/api/v1/jobs/${id}/runs/${run}/diff`, 'text/x-diff', signal) });
+
+/** What a run did on top of an earlier one; null: is not asked for. */
+export const useSince = (id: string, run: number, since: number | null) =>
+  useQuery({ queryKey: ['since', id, run, since], enabled: since !== null, staleTime: Infinity, queryFn: ({ signal }) => get<Diff>(`/api/v1/jobs/${id}/runs/${run}/diff?since_run=${since}`, signal) });
+
+export const useReview = (id: string, run: number, enabled: boolean) =>
+  useQuery({ queryKey: ['review', id, run], enabled, queryFn: ({ signal }) => get<Review>(`/api/v1/jobs/${id}/runs/${run}/review`, signal) });
 
 export const useTemplates = () =>
   useQuery({ queryKey: ['templates'], staleTime: 60_000, queryFn: async ({ signal }) => (await get<TemplateList>('/api/v1/templates', signal)).items });

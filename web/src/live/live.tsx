@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { get } from '../api/client';
-import type { Job } from '../api/types';
+import type { Job, Review } from '../api/types';
 import { JobBook } from './job-book';
 import { RunTrace, type TraceView } from './run-trace';
 import { seenNow, subscribeSeen, type Seen } from './seen';
@@ -15,9 +15,16 @@ const Context = createContext<Live | undefined>(undefined);
 const settle_ms = 150;
 
 /** Of what changes a job, as its list shows it. */
-const changes_job = new Set(['created', 'state', 'terminal', 'model', 'verify', 'finding']);
+const changes_job = new Set(['created', 'state', 'terminal', 'model', 'verify', 'finding', 'review']);
 
-function refresher(book: JobBook, client: ReturnType<typeof useQueryClient>) {
+/** Not for what this browser did itself: the answer to that was the review. */
+function readReview(client: QueryClient, event: LiveEvent): void {
+  const queryKey = ['review', event.job, event.run];
+  const known = client.getQueryData<Review>(queryKey);
+  if (!known || event.revision === undefined || known.revision < event.revision) void client.invalidateQueries({ queryKey });
+}
+
+function refresher(book: JobBook, client: QueryClient) {
   const waiting = new Map<string, number>();
   const refresh = async (id: string) => {
     waiting.delete(id);
@@ -25,12 +32,13 @@ function refresher(book: JobBook, client: ReturnType<typeof useQueryClient>) {
       const job = await get<Job>(`/api/v1/jobs/${id}`);
       book.put(job);
       client.setQueryData(['job', id], job);
-      for (const what of ['runs', 'cost', 'diff']) void client.invalidateQueries({ queryKey: [what, id] });
+      for (const what of ['runs', 'cost']) void client.invalidateQueries({ queryKey: [what, id] });
     } catch {
       // Gone or not reachable: the next event, or the next reset, looks again.
     }
   };
   return (event: LiveEvent) => {
+    if (event.type === 'review') readReview(client, event);
     if (!changes_job.has(event.type) || waiting.has(event.job)) return;
     waiting.set(event.job, window.setTimeout(() => void refresh(event.job), settle_ms));
   };

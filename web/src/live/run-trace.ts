@@ -42,7 +42,7 @@ export class RunTrace {
   snapshot = (): TraceView => this.view;
 
   private happened(event: LiveEvent): void {
-    if (event.job !== this.job || event.run !== this.run || event.seq <= this.builder.tree.last_seq) return;
+    if (event.job !== this.job || event.run !== this.run || event.type === 'review' || event.seq <= this.builder.tree.last_seq) return;
     if (this.fetching || !this.view.loaded || event.seq !== this.builder.tree.last_seq + 1) return void this.fetch();
     this.add([event as unknown as TraceEvent]);
     this.publish({ complete: event.type === 'terminal' });

@@ -1,8 +1,8 @@
 // One event stream per browser. HTTP/1.1 gives a browser six connections to a server; a stream per tab would use them up. The tab that holds the
 // lock reads the stream and tells the others; when it closes, the next one gets the lock and goes on after the last event that was seen.
 
-/** One event of all jobs: the envelope of a trace event with its job. */
-export type LiveEvent = { job: string; seq: number; ts_ms: number; run: number; turn?: number; type: string; data: Record<string, unknown> };
+/** One event of all jobs: the envelope of a trace event with its job. One of a review has a revision in place of seq, time and data. */
+export type LiveEvent = { job: string; seq: number; ts_ms: number; run: number; turn?: number; type: string; data: Record<string, unknown>; revision?: number };
 
 export type StreamState = 'connecting' | 'live' | 'lost';
 

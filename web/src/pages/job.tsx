@@ -8,7 +8,7 @@ import { Actions } from '../job/actions';
 import { Overview } from '../job/overview';
 import { useJobs, useNow } from '../live/live';
 import { markSeen } from '../live/seen';
-import { Ago, StateChip, Stat, Waiting } from '../ui/bits';
+import { Ago, ReviewChip, StateChip, Stat, Waiting } from '../ui/bits';
 import { Boundary, Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
@@ -19,7 +19,7 @@ import { isEnded, isLive, runSentence } from '../words/states';
 import { duration } from '../words/time';
 
 const Trace = lazy(() => import('../trace/view'));
-const Changes = lazy(() => import('../job/changes'));
+const Review = lazy(() => import('../review/page'));
 const Costs = lazy(() => import('../job/costs'));
 
 const views = ['overview', 'trace', 'changes', 'costs'] as const;
@@ -68,6 +68,7 @@ function Head({ job, run, now }: { job: Job; run?: Run; now: number }) {
       </div>
       <div className="job-words">
         <StateChip state={run?.state ?? job.state} />
+        {run && <ReviewChip status={run.review} />}
         {run && <span className="job-sentence">{job.cancel_requested && isLive(run.state) ? 'It has been told to stop.' : runSentence(run)}</span>}
         <span className="job-meta">
           {took !== undefined && <span title="Time of the run">{duration(took)}</span>}
@@ -111,6 +112,7 @@ export default function JobPage({ id, run: n, view: wanted = 'overview' }: { id:
           <Link key={each} href={address(id, fixed, each)} className={each === view ? 'here' : ''} aria-current={each === view ? 'page' : undefined}>
             {view_words[each]}
             {each === 'changes' && run && <Stat stat={run.diff_stat} />}
+            {each === 'changes' && run?.review === 'waiting' && <i className="dot waits" title="Waits for a review" />}
           </Link>
         ))}
       </nav>
@@ -122,7 +124,7 @@ export default function JobPage({ id, run: n, view: wanted = 'overview' }: { id:
           <Suspense fallback={<Waiting />}>
             {view === 'overview' && <Overview job={job.data} run={run} now={now} />}
             {view === 'trace' && <Trace key={run.id} job={job.data} run={run} />}
-            {view === 'changes' && <Changes key={run.id} job={job.data} run={run} />}
+            {view === 'changes' && <Review key={run.id} job={job.data} run={run} runs={runs.data ?? []} />}
             {view === 'costs' && <Costs key={run.id} job={job.data} run={run} runs={runs.data ?? []} />}
           </Suspense>
         </Boundary>

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
-import type { DiffStat, Run, State } from '../api/types';
+import type { DiffStat, ReviewStatus, Run, State } from '../api/types';
 import { count } from '../words/money';
-import { isLive, reasonWords, stateTone, stateWord, type Tone } from '../words/states';
+import { isLive, reasonWords, reviewTone, reviewWord, stateTone, stateWord, type Tone } from '../words/states';
 import { ago, moment } from '../words/time';
 import { Icon } from './icons';
 import { toast } from './toasts';
@@ -21,6 +21,8 @@ export const StateChip = ({ state, reason }: { state: State; reason?: Run['reaso
     {reason && state === 'failed' && <span className="chip-more">{reasonWords(reason)}</span>}
   </Chip>
 );
+
+export const ReviewChip = ({ status }: { status: ReviewStatus }) => (status === 'none' ? null : <Chip tone={reviewTone(status)}>{reviewWord(status)}</Chip>);
 
 export function Stat({ stat }: { stat: DiffStat }) {
   if (!stat.files) return null;

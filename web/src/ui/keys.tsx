@@ -17,8 +17,6 @@ function pressed(event: KeyboardEvent): void {
   // In a dialog the keys belong to it.
   if (document.querySelector('[role=dialog],[role=menu]')) return;
   const pair = event.timeStamp - before_at < pair_ms ? `${before} ${event.key}` : '';
-  const find = (keys: string) =>
-    [...layers].reverse().flatMap((layer) => layer.keys()).find((each) => each.keys === keys);
   const found = (pair && find(pair)) || find(event.key);
   before = found ? '' : event.key;
   before_at = event.timeStamp;
@@ -28,6 +26,8 @@ function pressed(event: KeyboardEvent): void {
   event.preventDefault();
   found.run(event);
 }
+
+const find = (keys: string) => [...layers].reverse().flatMap((layer) => layer.keys()).find((each) => each.keys === keys);
 
 /** Keys that hold while the component is shown; later ones go before earlier ones. */
 export function useKeys(title: string, keys: Key[]): void {
@@ -60,7 +60,8 @@ export function KeyHelp() {
                 {layers
                   .filter((layer) => layer.title === title)
                   .flatMap((layer) => layer.keys())
-                  .filter((key) => !key.hidden)
+                  // One that a later layer has taken means what it means there.
+                  .filter((key) => !key.hidden && find(key.keys) === key)
                   .map((key) => (
                     <div key={key.keys}>
                       <dt>

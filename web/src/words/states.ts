@@ -1,4 +1,4 @@
-import type { Job, Reason, Run, State } from '../api/types';
+import type { Job, Reason, ReviewStatus, Run, State } from '../api/types';
 
 export type Tone = 'quiet' | 'busy' | 'good' | 'warn' | 'bad';
 
@@ -35,6 +35,13 @@ const tones: Record<State, Tone> = {
 
 export const stateWord = (state: State): string => words[state] ?? state;
 export const stateTone = (state: State): Tone => tones[state] ?? 'quiet';
+
+const reviewWords: Record<ReviewStatus, string> = { none: '', waiting: 'To review', changes_requested: 'Sent back', applied: 'Applied', dismissed: 'Dismissed' };
+const reviewTones: Record<ReviewStatus, Tone> = { none: 'quiet', waiting: 'warn', changes_requested: 'busy', applied: 'good', dismissed: 'quiet' };
+
+/** Where the review of a run stands; nothing when there is nothing to review. */
+export const reviewWord = (status: ReviewStatus): string => reviewWords[status] ?? status;
+export const reviewTone = (status: ReviewStatus): Tone => reviewTones[status] ?? 'quiet';
 
 const doing: Partial<Record<State, string>> = {
   created: 'Nobody has started it yet.',

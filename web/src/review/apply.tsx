@@ -1,0 +1,154 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { getText, post, Refusal } from '../api/client';
+import type { AppliedReview, ApplyRequest } from '../api/types';
+import { Command, Stat, Waiting } from '../ui/bits';
+import { Failure } from '../ui/boundary';
+import { Modal } from '../ui/dialog';
+import { count } from '../words/money';
+import { useActKey } from './act-key';
+import { useDesk } from './desk';
+import { pathOf } from './patch';
+import { patchStats } from './patch-stats';
+
+/** What is in the patch of the accepted hunks, by file. */
+function Preview({ revision }: { revision: number }) {
+  const { job, run } = useDesk();
+  const path = `/api/v1/jobs/${job.id}/runs/${run.number}/patch?part=accepted`;
+  const accepted = useQuery({ queryKey: ['accepted', job.id, run.number, revision], queryFn: ({ signal }) => getText(path, 'text/x-patch', signal), staleTime: Infinity });
+  if (accepted.error) return <Failure error={accepted.error} again={() => void accepted.refetch()} />;
+  if (accepted.data === undefined) return <Waiting what="Reading what is accepted" />;
+  const files = patchStats(accepted.data);
+  return (
+    <ul className="goes-in" aria-label="What goes in">
+      {files.map((file, i) => (
+        <li key={i}>
+          <span className="mono">{pathOf(file.patch)}</span>
+          {file.word && <span className="tag">{file.word}</span>}
+          <span className="gap" />
+          {file.insertions + file.deletions > 0 && <Stat stat={{ files: 1, insertions: file.insertions, deletions: file.deletions }} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function AppliedWords({ applied }: { applied: AppliedReview }) {
+  const { job, run } = useDesk();
+  return (
+    <>
+      <p>
+        {count(applied.accepted, 'change')} {applied.accepted === 1 ? 'is' : 'are'} the commit <code>{applied.commit.slice(0, 10)}</code> on <code>{applied.branch}</code>
+        {applied.pushed ? ', pushed.' : ', not pushed.'}
+      </p>
+      {applied.pushed ? <Command text={`git fetch origin ${applied.branch} && git merge FETCH_HEAD`} /> : <Command text={`forge review ${job.id.slice(0, 10)} --run ${run.number} --patch --accepted | git apply --index`} />}
+    </>
+  );
+}
+
+function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: AppliedReview) => void }) {
+  const desk = useDesk();
+  const { review, run, job, drafts } = desk;
+  const { counts } = review;
+  const client = useQueryClient();
+  const [message, setMessage] = useState(drafts.text('message') || run.summary);
+  const [push, setPush] = useState(job.push);
+  const [confirmed, setConfirmed] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const act = useActKey();
+  const suggestions = review.comments.filter((comment) => comment.accepted && !comment.stale).length;
+  const nothing = counts.accepted + suggestions === 0;
+  const apply = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const revision = await desk.save();
+      const request: ApplyRequest = { revision, message, push, confirm_undecided: confirmed };
+      const applied = await post<AppliedReview>(`${desk.path}/apply`, request, { 'Idempotency-Key': act.key() });
+      act.done();
+      drafts.keep('message', '');
+      onDone(applied);
+      await Promise.all([desk.again(), ...['job', 'runs'].map((what) => client.invalidateQueries({ queryKey: [what, job.id] }))]);
+    } catch (refused) {
+      setError(refused);
+      if (refused instanceof Refusal && refused.status === 412) await desk.again();
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void apply();
+      }}
+    >
+      <div className="sums">
+        <span className="yes">{counts.accepted} accepted</span>
+        <span className="no">{counts.rejected} rejected</span>
+        <span>{counts.undecided} undecided</span>
+        {suggestions > 0 && <span>{count(suggestions, 'suggestion')} taken</span>}
+      </div>
+      {nothing ? <p className="soft">Nothing is accepted, so there is nothing to apply.</p> : counts.accepted > 0 && <Preview revision={review.revision} />}
+      <label>
+        <span>Commit message</span>
+        <textarea
+          rows={5}
+          value={message}
+          onChange={(event) => {
+            setMessage(event.target.value);
+            drafts.keep('message', event.target.value === run.summary ? '' : event.target.value);
+          }}
+        />
+      </label>
+      <p className="soft small-text">
+        One commit on the base {run.base_commit && <code>{run.base_commit.slice(0, 8)}</code>}, as the branch <code>{run.branch}-accepted</code>. Your base branch stays as it is.
+      </p>
+      <label className="check">
+        <input type="checkbox" checked={push} onChange={(event) => setPush(event.target.checked)} />
+        Push the branch to <span className="mono">{job.repository}</span>
+      </label>
+      {counts.undecided > 0 && !nothing && (
+        <label className="check confirm">
+          <input type="checkbox" checked={confirmed} onChange={(event) => setConfirmed(event.target.checked)} />
+          Leave out {count(counts.undecided, 'change')} that nobody has decided
+        </label>
+      )}
+      {error !== undefined && <Failure error={error} />}
+      <div className="actions">
+        <button type="button" onClick={onClose}>
+          Back
+        </button>
+        <button className="primary" disabled={busy || nothing || (counts.undecided > 0 && !confirmed)}>
+          {busy ? 'Applying…' : `Apply ${count(counts.accepted, 'change')}`}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Makes one commit of what was accepted, after a look at it. */
+export function Apply({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const [applied, setApplied] = useState<AppliedReview>();
+  const close = () => {
+    onClose();
+    setApplied(undefined);
+  };
+  return (
+    <Modal open={open} onClose={close} title={applied ? 'Applied' : 'Apply what is accepted'} wide>
+      {applied ? (
+        <div className="act">
+          <AppliedWords applied={applied} />
+          <div className="actions">
+            <button className="primary" onClick={close}>
+              Done
+            </button>
+          </div>
+        </div>
+      ) : (
+        <Form onClose={close} onDone={setApplied} />
+      )}
+    </Modal>
+  );
+}

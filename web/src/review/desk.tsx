@@ -1,0 +1,115 @@
+// What the parts of a review share: its state with what is not saved yet, what one may do, and what is being looked at.
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { get, patch } from '../api/client';
+import { useReview, useSession } from '../api/queries';
+import type { HunkVerdict, Job, Review, ReviewComment, ReviewHunk, Run } from '../api/types';
+import { useMay } from '../ui/shell';
+import { toast, toastRefusal } from '../ui/toasts';
+import { count } from '../words/money';
+import { anchorOf, Drafts, draftsName, type Place } from './drafts';
+import { Edits, type Edit, type Overtaken, type SaveState } from './edits';
+import { hunksByFile } from './order';
+import { verdictWords } from './words';
+
+export type Desk = {
+  job: Job;
+  run: Run;
+  /** `/api/v1/jobs/.../review` */
+  path: string;
+  me: string;
+  review: Review;
+  state: SaveState;
+  by_file: Map<string, ReviewHunk[]>;
+  may: { decide: boolean; act: boolean };
+  drafts: Drafts;
+  /** Comments that are being written. */
+  editors: Place[];
+  open: (place: Place) => void;
+  close: (place: Place) => void;
+  current: string | undefined;
+  look: (hunk: string | undefined) => void;
+  /** The hunk whose reason is being written. */
+  reasoning: string | undefined;
+  reason: (hunk: string | undefined) => void;
+  change: (edit: Edit) => void;
+  /** Resolves with the revision when everything is saved. */
+  save: () => Promise<number>;
+  decide: (hunks: ReviewHunk[], verdict: HunkVerdict | null, reason?: string) => void;
+  /** After something that changed the review and did not answer with it. */
+  again: () => Promise<void>;
+  take: (review: Review) => void;
+};
+
+const Context = createContext<Desk | undefined>(undefined);
+export const DeskProvider = Context.Provider;
+
+export function useDesk(): Desk {
+  const desk = useContext(Context);
+  if (!desk) throw new Error('useDesk outside of a review');
+  return desk;
+}
+
+export const commentsOf = (review: Review, path: string): ReviewComment[] => review.comments.filter((comment) => comment.path === path);
+
+function tellOvertaken({ hunks, summary }: Overtaken): void {
+  const said = [...new Set(hunks.map((hunk) => `${hunk.by ?? 'Somebody'} ${verdictWords(hunk)} ${hunk.path}`))];
+  if (hunks.length) toast(`${count(hunks.length, 'change')} that you decided had been decided meanwhile; that stands`, 'warn', said.slice(0, 3).join('; '));
+  if (summary) toast('Somebody changed the summary meanwhile; theirs stands, yours is still in the field', 'warn');
+}
+
+/** Of one review that has been read. */
+export function useDeskOf(job: Job, run: Run, first: Review): Desk {
+  const client = useQueryClient();
+  const me = useSession().data?.principal ?? '';
+  const path = `/api/v1/jobs/${job.id}/runs/${run.number}/review`;
+  const key = useMemo(() => ['review', job.id, run.number], [job.id, run.number]);
+  const edits = useMemo(
+    () =>
+      new Edits(first, me, {
+        send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
+        read: () => get<Review>(path),
+        show: (review) => client.setQueryData(key, review),
+        overtaken: tellOvertaken,
+        failed: (error) => toastRefusal('Your decisions are not saved', error),
+      }),
+    // Not of `first`: later states come through `take`.
+    [path, me, key, client],
+  );
+  const { review, state } = useSyncExternalStore(edits.subscribe, edits.snapshot);
+  const latest = useReview(job.id, run.number, true).data;
+  useEffect(() => {
+    if (latest) edits.take(latest);
+  }, [latest, edits]);
+
+  const drafts = useMemo(() => new Drafts(localStorage, draftsName(job.id, run.number)), [job.id, run.number]);
+  const [editors, setEditors] = useState(() => drafts.places().filter((place) => anchorOf(place) !== undefined));
+  const [current, look] = useState<string>();
+  const [reasoning, reason] = useState<string>();
+  const by_file = useMemo(() => hunksByFile(review), [review]);
+  const may = { decide: useMay('reviewer'), act: useMay('operator') };
+
+  return {
+    job,
+    run,
+    path,
+    me,
+    review,
+    state,
+    by_file,
+    may,
+    drafts,
+    editors,
+    open: (place) => setEditors((old) => (old.includes(place) ? old : [...old, place])),
+    close: (place) => setEditors((old) => old.filter((each) => each !== place)),
+    current,
+    look,
+    reasoning,
+    reason,
+    change: (edit) => edits.change(edit),
+    save: () => edits.save(),
+    decide: (hunks, verdict, why) => edits.change({ verdicts: new Map(hunks.map((hunk) => [hunk.hunk_id, { verdict, reason: verdict ? (why ?? (hunk.verdict === verdict ? hunk.reason : null)) : null }])) }),
+    again: () => client.invalidateQueries({ queryKey: key }),
+    take: (changed) => client.setQueryData(key, changed),
+  };
+}

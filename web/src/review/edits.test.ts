@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../api/client';
+import type { Review, ReviewEdit, ReviewHunk } from '../api/types';
+import { Edits, type Decision, type Overtaken } from './edits';
+
+const hunk = (hunk_id: string, change: Partial<ReviewHunk> = {}) => ({ hunk_id, path: 'a', kind: 'text', verdict: null, reason: null, by: null, stale: false, from_run: null, ...change }) as ReviewHunk;
+const review = (revision: number, hunks: ReviewHunk[], change: Partial<Review> = {}) => ({ revision, hunks, files: [], comments: [], summary: '', counts: {}, ...change }) as unknown as Review;
+
+/** A server with two hunks; another reviewer may change it. */
+class Desk {
+  now = review(1, [hunk('a'), hunk('b')]);
+  asked: [ReviewEdit, number][] = [];
+  overtaken: Overtaken[] = [];
+  failures: unknown[] = [];
+  down = false;
+  /** Holds every request until it is released. */
+  gate: Promise<void> = Promise.resolve();
+  edits = new Edits(this.now, 'ada', {
+    send: async (edit, revision) => {
+      this.asked.push([edit, revision]);
+      await this.gate;
+      if (this.down) throw new Refusal(0, 'unavailable', 'away');
+      if (revision !== this.now.revision) throw new Refusal(412, 'precondition_failed', 'changed');
+      return this.put('ada', edit);
+    },
+    read: async () => this.now,
+    show: () => {},
+    overtaken: (by) => this.overtaken.push(by),
+    failed: (error) => this.failures.push(error),
+  });
+
+  put(by: string, edit: ReviewEdit): Review {
+    const said = new Map(edit.verdicts?.map((each) => [each.hunk_id, each]));
+    const hunks = this.now.hunks.map((each) => {
+      const verdict = said.get(each.hunk_id);
+      return verdict ? { ...each, verdict: verdict.verdict, reason: verdict.reason ?? null, by } : each;
+    });
+    return (this.now = review(this.now.revision + 1, hunks, { summary: edit.summary ?? this.now.summary }));
+  }
+
+  decide(id: string, verdict: Decision['verdict'], reason: string | null = null): void {
+    this.edits.change({ verdicts: new Map([[id, { verdict, reason }]]) });
+  }
+
+  get verdicts() {
+    return this.now.hunks.map((each) => `${each.verdict ?? '-'} ${each.by ?? ''}`.trim());
+  }
+}
+
+describe('a decision', () => {
+  test('shows before it is saved', () => {
+    const desk = new Desk();
+    desk.decide('a', 'accept');
+    const { review: shown, state } = desk.edits.snapshot();
+    expect([shown.hunks[0]?.verdict, shown.hunks[0]?.by, shown.counts, state]).toEqual(['accept', 'ada', { accepted: 1, rejected: 0, undecided: 1, stale: 0 }, 'saving']);
+  });
+  test('made while another is on its way goes with the next request', async () => {
+    const desk = new Desk();
+    desk.decide('a', 'accept');
+    desk.decide('b', 'reject', 'no');
+    desk.decide('a', null);
+    await desk.edits.save();
+    expect(desk.asked.map(([edit, revision]) => [edit.verdicts?.length, revision])).toEqual([[1, 1], [2, 2]]); // prettier-ignore
+    expect([desk.verdicts, desk.edits.snapshot().state]).toEqual([['- ada', 'reject ada'], 'saved']);
+  });
+  test('that was not saved stays shown, and is saved with the next', async () => {
+    const desk = new Desk();
+    desk.down = true;
+    desk.decide('a', 'accept');
+    await desk.edits.save();
+    expect([desk.edits.snapshot().state, desk.edits.snapshot().review.hunks[0]?.verdict, desk.failures.length]).toEqual(['failed', 'accept', 1]);
+    desk.down = false;
+    desk.decide('b', 'accept');
+    await desk.edits.save();
+    expect(desk.verdicts).toEqual(['accept ada', 'accept ada']);
+  });
+});
+
+describe('when somebody else was first', () => {
+  test('what they did not touch is sent again by itself', async () => {
+    const desk = new Desk();
+    desk.put('bob', { verdicts: [{ hunk_id: 'b', verdict: 'reject' }] });
+    desk.decide('a', 'accept');
+    await desk.edits.save();
+    expect([desk.verdicts, desk.overtaken]).toEqual([['accept ada', 'reject bob'], []]);
+  });
+  test('theirs stands where both decided, and one is told', async () => {
+    const desk = new Desk();
+    desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: 'reject', reason: 'slow' }] });
+    desk.edits.change({ verdicts: new Map([['a', { verdict: 'accept', reason: null }], ['b', { verdict: 'accept', reason: null }]]) }); // prettier-ignore
+    await desk.edits.save();
+    expect(desk.verdicts).toEqual(['reject bob', 'accept ada']);
+    expect(desk.overtaken.map((each) => each.hunks.map((one) => `${one.hunk_id} ${one.by}`))).toEqual([['a bob']]);
+  });
+  test('theirs stands also when it became known while one\'s own was on its way', async () => {
+    const desk = new Desk();
+    let release = () => {};
+    desk.gate = new Promise((done) => (release = done));
+    desk.decide('a', 'accept');
+    desk.edits.take(desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: 'reject' }] }));
+    release();
+    await desk.edits.save();
+    expect([desk.verdicts[0], desk.overtaken.length]).toEqual(['reject bob', 1]);
+  });
+  test('the same decision is no conflict', async () => {
+    const desk = new Desk();
+    desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: 'accept' }] });
+    desk.decide('a', 'accept');
+    await desk.edits.save();
+    expect([desk.verdicts[0], desk.overtaken]).toEqual(['accept bob', []]);
+  });
+  test('their summary is not written over', async () => {
+    const desk = new Desk();
+    desk.put('bob', { summary: 'His words' });
+    desk.edits.change({ summary: 'My words' });
+    await desk.edits.save();
+    expect([desk.now.summary, desk.overtaken[0]?.summary]).toEqual(['His words', true]);
+  });
+  test('an older state that arrives late changes nothing', () => {
+    const desk = new Desk();
+    const late = desk.now;
+    desk.edits.take(desk.put('bob', { verdicts: [{ hunk_id: 'b', verdict: 'reject' }] }));
+    desk.edits.take({ ...late });
+    expect(desk.edits.snapshot().review.revision).toBe(2);
+  });
+});

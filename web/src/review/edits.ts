@@ -1,0 +1,211 @@
+// What one has decided and the server has not confirmed: shown at once, saved in the background, one request at a time.
+import { Refusal } from '../api/client';
+import type { HunkVerdict, Review, ReviewEdit, ReviewHunk } from '../api/types';
+
+export type Decision = { verdict: HunkVerdict | null; reason: string | null };
+
+export type Edit = {
+  verdicts?: Map<string, Decision>;
+  suggestions?: Map<string, boolean>;
+  viewed?: Map<string, { viewed: boolean; path_base64?: string }>;
+  summary?: string;
+  send_drafts?: true;
+};
+
+export type SaveState = 'untouched' | 'saved' | 'saving' | 'failed';
+
+/** What somebody else decided first, about something that one decided too. Theirs stands. */
+export type Overtaken = { hunks: ReviewHunk[]; summary: boolean };
+
+export type Ports = {
+  send: (edit: ReviewEdit, revision: number) => Promise<Review>;
+  read: () => Promise<Review>;
+  /** The server's latest. */
+  show: (review: Review) => void;
+  overtaken: (by: Overtaken) => void;
+  failed: (error: unknown) => void;
+};
+
+const empty = (edit: Edit) => !edit.verdicts?.size && !edit.suggestions?.size && !edit.viewed?.size && edit.summary === undefined && !edit.send_drafts;
+
+/** `later` on top of `first`. */
+export function merged(first: Edit, later: Edit): Edit {
+  const both = <V>(a?: Map<string, V>, b?: Map<string, V>) => (a || b ? new Map([...(a ?? []), ...(b ?? [])]) : undefined);
+  return {
+    verdicts: both(first.verdicts, later.verdicts),
+    suggestions: both(first.suggestions, later.suggestions),
+    viewed: both(first.viewed, later.viewed),
+    summary: later.summary ?? first.summary,
+    send_drafts: later.send_drafts ?? first.send_drafts,
+  };
+}
+
+export function requestOf(edit: Edit): ReviewEdit {
+  return {
+    ...(edit.verdicts?.size && { verdicts: [...edit.verdicts].map(([hunk_id, { verdict, reason }]) => ({ hunk_id, verdict, ...(verdict && reason !== null && { reason }) })) }),
+    ...(edit.suggestions?.size && { suggestions: [...edit.suggestions].map(([comment, accepted]) => ({ comment, accepted })) }),
+    ...(edit.viewed?.size && { viewed: [...edit.viewed].map(([path, mark]) => (mark.path_base64 ? mark : { path, viewed: mark.viewed })) }),
+    ...(edit.summary !== undefined && { summary: edit.summary }),
+    ...(edit.send_drafts && { send_drafts: true }),
+  };
+}
+
+function countsOf(hunks: ReviewHunk[]): Review['counts'] {
+  const with_verdict = (verdict: HunkVerdict | null) => hunks.filter((hunk) => hunk.verdict === verdict).length;
+  return { accepted: with_verdict('accept'), rejected: with_verdict('reject'), undecided: with_verdict(null), stale: hunks.filter((hunk) => hunk.stale).length };
+}
+
+/** The review as it will be when the edit is saved. */
+export function withEdit(review: Review, edit: Edit, me: string): Review {
+  if (empty(edit)) return review;
+  const decided = (hunk: ReviewHunk): ReviewHunk => {
+    const mine = edit.verdicts?.get(hunk.hunk_id);
+    return mine ? { ...hunk, ...mine, by: mine.verdict && me, from_run: null, stale: mine.verdict ? false : hunk.stale } : hunk;
+  };
+  const hunks = edit.verdicts?.size ? review.hunks.map(decided) : review.hunks;
+  return {
+    ...review,
+    hunks,
+    counts: countsOf(hunks),
+    summary: edit.summary ?? review.summary,
+    files: review.files.map((file) => (edit.viewed?.has(file.path) ? { ...file, viewed: edit.viewed.get(file.path)!.viewed } : file)),
+    comments: review.comments.map((comment) => (edit.suggestions?.has(comment.id) ? { ...comment, accepted: edit.suggestions.get(comment.id) ?? false } : comment)),
+  };
+}
+
+/** Takes out of the edit what the others decided between two states of the review, and tells what that was. */
+export function besides(edit: Edit, before: Review, now: Review): { left: Edit; by: Overtaken } {
+  const known = new Map(before.hunks.map((hunk) => [hunk.hunk_id, hunk]));
+  const by: Overtaken = { hunks: [], summary: false };
+  const verdicts = new Map(edit.verdicts);
+  for (const hunk of now.hunks) {
+    const mine = verdicts.get(hunk.hunk_id);
+    const old = known.get(hunk.hunk_id);
+    if (!mine || !old || (hunk.verdict === old.verdict && hunk.reason === old.reason)) continue;
+    verdicts.delete(hunk.hunk_id);
+    if (hunk.verdict !== mine.verdict || hunk.reason !== mine.reason) by.hunks.push(hunk);
+  }
+  const touched = edit.summary !== undefined && now.summary !== before.summary && now.summary !== edit.summary;
+  by.summary = touched;
+  return { left: { ...edit, verdicts, summary: touched ? undefined : edit.summary }, by };
+}
+
+const tries = 5;
+
+export class Edits {
+  private waiting: Edit = {};
+  private sent: Edit = {};
+  private busy = false;
+  private failure = false;
+  private touched = false;
+  private readonly listeners = new Set<() => void>();
+  private view: { review: Review; state: SaveState };
+
+  constructor(
+    private known: Review,
+    private readonly me: string,
+    private readonly ports: Ports,
+  ) {
+    this.view = { review: known, state: 'untouched' };
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  snapshot = (): { review: Review; state: SaveState } => this.view;
+
+  /** The server's state of the review, from wherever it was learned. */
+  take(review: Review): void {
+    if (review === this.known || review.revision < this.known.revision) return;
+    if (review.revision > this.known.revision) this.yieldTo(review);
+    this.known = review;
+    this.tell();
+  }
+
+  change(edit: Edit): void {
+    this.waiting = merged(this.waiting, edit);
+    this.failure = false;
+    this.touched = true;
+    this.tell();
+    void this.save();
+  }
+
+  /** Resolves when nothing is left to save, or saving failed. The revision is that of the last state that the server confirmed. */
+  async save(): Promise<number> {
+    if (this.busy) return this.settled();
+    this.busy = true;
+    this.failure = false;
+    let tried = 0;
+    while (!empty(this.waiting) && !this.failure) {
+      const base = this.known;
+      this.sent = this.waiting;
+      this.waiting = {};
+      this.tell();
+      try {
+        const saved = await this.ports.send(requestOf(this.sent), this.known.revision);
+        tried = 0;
+        this.sent = {};
+        this.known = saved;
+        this.ports.show(saved);
+      } catch (error) {
+        const refused = this.sent;
+        this.sent = {};
+        if (error instanceof Refusal && error.status === 412 && ++tried < tries) await this.readAgain(refused, base);
+        else this.fail(error, refused);
+      }
+    }
+    this.busy = false;
+    this.tell();
+    return this.known.revision;
+  }
+
+  private settled(): Promise<number> {
+    return new Promise((done) => {
+      const stop = this.subscribe(() => {
+        if (this.busy) return;
+        stop();
+        done(this.known.revision);
+      });
+    });
+  }
+
+  /** `base` is what one saw when `refused` was sent: what is known now may already hold what the others did. */
+  private async readAgain(refused: Edit, base: Review): Promise<void> {
+    try {
+      const now = await this.ports.read();
+      const { left, by } = besides(refused, base, now);
+      this.take(now);
+      this.waiting = merged(left, this.waiting);
+      this.tellOvertaken(by);
+      this.ports.show(now);
+    } catch (error) {
+      this.fail(error, refused);
+    }
+  }
+
+  /** What the others said first stands; the rest of what waits is still to be saved. */
+  private yieldTo(now: Review): void {
+    const { left, by } = besides(this.waiting, this.known, now);
+    this.waiting = left;
+    this.tellOvertaken(by);
+  }
+
+  private tellOvertaken(by: Overtaken): void {
+    if (by.hunks.length || by.summary) this.ports.overtaken(by);
+  }
+
+  private fail(error: unknown, unsaved: Edit): void {
+    this.waiting = merged(unsaved, this.waiting);
+    this.failure = true;
+    this.ports.failed(error);
+  }
+
+  private tell(): void {
+    const pending = merged(this.sent, this.waiting);
+    const state: SaveState = this.failure ? 'failed' : !empty(pending) ? 'saving' : this.touched ? 'saved' : 'untouched';
+    this.view = { review: withEdit(this.known, pending, this.me), state };
+    for (const listener of [...this.listeners]) listener();
+  }
+}

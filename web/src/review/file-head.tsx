@@ -1,0 +1,67 @@
+import type { ReviewFile, ReviewHunk } from '../api/types';
+import { Stat } from '../ui/bits';
+import { Icon } from '../ui/icons';
+import { useDesk } from './desk';
+import { tally } from './order';
+import type { ShownFile } from './shown-file';
+
+const change_words: Partial<Record<ReviewFile['change'], string>> = { added: 'new', deleted: 'deleted', renamed: 'renamed', retyped: 'other kind' };
+
+export function Decided({ hunks }: { hunks: ReviewHunk[] }) {
+  const { decided, rejected, total } = tally(hunks);
+  if (!total) return null;
+  const done = decided === total;
+  return (
+    <span className={`decided${done ? (rejected ? ' some-no' : ' all-yes') : ''}`} title={`${decided} of ${total} decided${rejected ? `, ${rejected} rejected` : ''}`}>
+      {done && <Icon name={rejected ? 'cross' : 'check'} size={10} />}
+      {decided}/{total}
+    </span>
+  );
+}
+
+type Props = { shown: ShownFile; file?: ReviewFile; folded: boolean; fold: () => void; decides: boolean; onViewed: (viewed: boolean) => void };
+
+/** The head of a file, which stays in sight while its lines go by. */
+export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props) {
+  const { path, folded_because, insertions, deletions } = shown;
+  const { by_file, may, decide } = useDesk();
+  const hunks = by_file.get(path) ?? [];
+  const cut = path.lastIndexOf('/') + 1;
+  const all = (verdict: 'accept' | 'reject') => hunks.length > 0 && hunks.every((hunk) => hunk.verdict === verdict);
+  const word = file && change_words[file.change];
+  return (
+    <div className={`file-head${folded ? ' folded' : ''}`}>
+      <button className="ghost small file-fold" aria-expanded={!folded} aria-label={`${folded ? 'Unfold' : 'Fold'} ${path}`} onClick={fold}>
+        <span className={folded ? 'caret' : 'caret open'}>
+          <Icon name="right" size={12} />
+        </span>
+      </button>
+      <span className="file-path mono" title={file && file.old_path !== path ? `${file.old_path} → ${path}` : path}>
+        <span className="file-folder">{path.slice(0, cut)}</span>
+        <b>{path.slice(cut)}</b>
+      </span>
+      {word && <span className={`tag tag-${file.change}`}>{word}</span>}
+      {folded_because && <span className="tag">{folded_because}</span>}
+      {insertions + deletions > 0 && <Stat stat={{ files: 1, insertions, deletions }} />}
+      <span className="gap" />
+      {decides && <Decided hunks={hunks} />}
+      {decides && may.decide && hunks.length > 0 && (
+        <span className="file-buttons">
+          <button className="small yes" aria-pressed={all('accept')} title="Accept all of this file" aria-label={`Accept all of ${path}`} onClick={() => decide(hunks, all('accept') ? null : 'accept')}>
+            <Icon name="check" size={12} />
+          </button>
+          <button className="small no" aria-pressed={all('reject')} title="Reject all of this file" aria-label={`Reject all of ${path}`} onClick={() => decide(hunks, all('reject') ? null : 'reject')}>
+            <Icon name="cross" size={12} />
+          </button>
+        </span>
+      )}
+      {file && may.decide && (
+        <label className="check viewed">
+          <input type="checkbox" checked={file.viewed} onChange={(event) => onViewed(event.target.checked)} />
+          <span className="wide-only">Viewed</span>
+          <span className="unseen">{path}</span>
+        </label>
+      )}
+    </div>
+  );
+}
