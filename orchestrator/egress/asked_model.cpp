@@ -33,7 +33,7 @@ class Members {
     skip_blanks();
     const std::size_t begin = at_;
     skip_string();
-    const std::string key = text(begin, at_);
+    std::string key = text(begin, at_);
     skip_blanks();
     expect(':');
     skip_blanks();

@@ -77,7 +77,7 @@ std::span<const Migration> main_migrations() { return kMainMigrations; }
 std::span<const Migration> trace_migrations() { return kTraceMigrations; }
 
 SchemaState check_schema(Database& database, std::span<const Migration> known) {
-  const SchemaState state{.version = database.user_version(), .known = static_cast<int>(known.size())};
+  SchemaState state{.version = database.user_version(), .known = static_cast<int>(known.size())};
   if (state.version > state.known) {
     throw public_failure(ErrorCode::unsupported,
                          fmt::format("database is version {}, this forge knows {}: use the newer forge", state.version, state.known));

@@ -31,7 +31,7 @@ EventReader::EventReader(int port, const std::string& request) : socket_(test::c
 std::optional<std::string> EventReader::line() {
   while (true) {
     if (const auto end = unread_.find('\n'); end != std::string::npos) {
-      const std::string found(trim(std::string_view(unread_).substr(0, end)));
+      std::string found(trim(std::string_view(unread_).substr(0, end)));
       unread_.erase(0, end + 1);
       return found;
     }

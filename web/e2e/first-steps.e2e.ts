@@ -60,7 +60,7 @@ test('the changes show the diff', async () => {
 
 test('the costs are those of the models', async () => {
   const { page } = on.ada;
-  await page.getByRole('link', { name: 'Costs' }).click();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Costs' }).click();
   await page.locator('.chart canvas').waitFor();
   const cells = await page.locator('.costs table').first().locator('tbody td').allInnerTexts();
   expect(cells).toEqual(['scripted:fix-wrap.json', '5', '3.5k', '8.6k', '2.8k', '506', '$0.0199']);

@@ -82,9 +82,12 @@ test('every page works in 360 px', async () => {
   await page.getByRole('button', { name: 'Close the step' }).click();
   await page.locator('.detail').waitFor({ state: 'detached' });
   await on.ada.expectNarrowEnough('trace');
-  await page.getByRole('link', { name: 'Costs' }).click();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Costs' }).click();
   await page.locator('.chart canvas').waitFor();
-  await on.ada.expectNarrowEnough('costs');
+  await on.ada.expectNarrowEnough('costs of the job');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Costs' }).click();
+  await page.getByRole('heading', { name: 'By repository' }).waitFor();
+  await on.ada.expectNarrowEnough('costs of all jobs');
   await page.getByRole('link', { name: 'New job' }).click();
   await page.getByText('Agent, model, sandbox, limits').click();
   await page.getByLabel('Model', { exact: true }).waitFor();

@@ -38,7 +38,7 @@ class QueueTest : public testing::Test, protected WithStore<SystemClock> {
     JobSpec spec;
     spec.repository = "/srv/repository";
     spec.task = task;
-    const Job job = store_->insert_job(spec, "tester", true);
+    Job job = store_->insert_job(spec, "tester", true);
     if (queue_) queue_->wake();
     return job;
   }

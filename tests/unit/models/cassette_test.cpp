@@ -43,7 +43,7 @@ class TornAnswer final : public Transport {
  public:
   explicit TornAnswer(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
   net::HttpHead stream(const net::HttpRequest&, const net::HttpReceiver& receiver, const Stop&) override {
-    const net::HttpHead head{200, {}};
+    net::HttpHead head{200, {}};
     receiver.head(head);
     for (const std::string& piece : pieces_) receiver.body(piece);
     return head;

@@ -140,7 +140,7 @@ TYPED_TEST(StoredJobs, AreFilteredByStateAndRepository) {
 
 TYPED_TEST(StoredJobs, AreFilteredByTheReviewOfTheirLastRun) {
   const auto end = [&](const std::string& task, const std::string& head_commit) {
-    const Job job = this->queued(task);
+    Job job = this->queued(task);
     EXPECT_TRUE(this->store().end_run(this->store().claim_run(1).value(), {.reason = Reason::completed, .head_commit = head_commit}));
     return job;
   };
