@@ -33,8 +33,8 @@ class Reviewed : public testing::Test {
   /// Runs a job whose agent runs `command`; returns its id.
   std::string run_job(Server& server, const std::string& command, const std::string& repository = {}) {
     std::string job = server.create({{"repository", repository.empty() ? repo_.str() : repository},
-                                           {"task", "Change the lines"},
-                                           {"model", forge_.steps(runs(command))}});
+                                     {"task", "Change the lines"},
+                                     {"model", forge_.steps(runs(command))}});
     EXPECT_EQ(server.wait_ended(job).at("state"), "succeeded");
     return job;
   }
