@@ -143,9 +143,9 @@ export function Shell({ children }: { children: ReactNode }) {
         <span className="gap" />
         <StreamSign />
         {may_create && (
-          <Link href="/new" className="button primary">
+          <Link href="/new" className="button primary new-job" aria-label="New job">
             <Icon name="plus" size={14} />
-            New job
+            <span>New job</span>
           </Link>
         )}
         <UserMenu />
