@@ -27,9 +27,15 @@ test('a run that its budget stopped goes on when it is raised', async () => {
   await press(on.ada, 'Start the job');
   await page.getByText('The budget is spent').first().waitFor();
   await on.ada.look('budget-spent');
-  await page.getByLabel('Budget of each run from now on').fill('much');
-  await press(on.ada, 'Raise it and go on');
-  await page.getByText('an amount above 0, such as 1.50').waitFor();
+  expect(await page.getByLabel('Budget of each run from now on').inputValue()).toBe('0.01615'); // twice what was spent, which is more than twice the budget
+  for (const [wrong, words] of [
+    ['much', 'an amount above 0, such as 1.50'],
+    ['0.003', 'more than $0.0040'],
+  ] as const) {
+    await page.getByLabel('Budget of each run from now on').fill(wrong);
+    await press(on.ada, 'Raise it and go on');
+    await page.getByText(words).waitFor();
+  }
   await page.getByLabel('Budget of each run from now on').fill('1.50');
   await press(on.ada, 'Raise it and go on');
   await page.getByRole('link', { name: /Run 2/ }).waitFor();

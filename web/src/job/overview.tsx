@@ -14,7 +14,8 @@ import { modelName } from '../words/model';
 import { isEnded, isLive } from '../words/states';
 import { duration, moment } from '../words/time';
 import { deniedHosts } from './network';
-import { RaiseBudget, wantsMoreMoney } from './raise';
+import { RaiseBudget } from './raise';
+import { stoppedBy } from './budget';
 
 function Verify({ run }: { run: Run }) {
   if (!run.verify.length) return null;
@@ -165,15 +166,17 @@ function Result({ run, job }: { run: Run; job: Job }) {
 
 export function Overview({ job, run, now }: { job: Job; run: Run; now: number }) {
   const live = isLive(run.state);
+  const { events, version } = useTrace(job.id, run.number);
+  const spent = useMemo(() => stoppedBy(job, run, events), [job, run, events, version]);
   return (
     <div className="overview">
       <div className="overview-main">
-        {run.error && !wantsMoreMoney(job, run) && (
+        {run.error && !spent && (
           <Panel title="What went wrong" tone="bad">
             <p className="error-text">{run.error}</p>
           </Panel>
         )}
-        <RaiseBudget job={job} run={run} />
+        {spent && <RaiseBudget key={run.id} job={job} run={run} scope={spent} />}
         {live && <Now job={job} run={run} />}
         {run.summary && (
           <Panel title="Summary" extra={<span className="soft">in the agent's words</span>}>

@@ -3,25 +3,25 @@ import type { Job, Run } from '../api/types';
 import { Panel } from '../ui/bits';
 import { useMay } from '../ui/shell';
 import { dollars, money } from '../words/money';
-import { isEnded } from '../words/states';
+import { dollarsIn, raised, type BudgetScope } from './budget';
 import { useNewRun } from './new-run';
-import { budgetOf, raised } from './budget';
 
-/** True for the last run of an ended job when its budget stopped it. */
-export const wantsMoreMoney = (job: Job, run: Run): boolean => run.reason === 'budget_exhausted' && run.number === job.last_run?.number && isEnded(job.state);
+/** What can be done about a budget that this page cannot raise. */
+const elsewhere: Record<Exclude<BudgetScope, 'run'>, string> = {
+  job: 'All runs of this job share a budget of the server’s configuration (budget.job_usd), and it is spent.',
+  day: 'All jobs of a day share a budget of the server’s configuration (budget.day_usd), and it is spent. It begins anew at midnight UTC.',
+};
 
-/** For a run that its budget stopped: more money, and on from where it was. */
-export function RaiseBudget({ job, run }: { job: Job; run: Run }) {
+function More({ job, run }: { job: Job; run: Run }) {
   const start = useNewRun(job);
-  const may = useMay('operator');
-  const budget = job.budget.run_nano_usd;
-  const [usd, setUsd] = useState(budget === null ? '' : dollars(raised(budget)));
+  const budget = job.budget.run_nano_usd ?? 0;
+  const [usd, setUsd] = useState(dollars(raised(budget, run.cost_nano_usd)));
   const [wrong, setWrong] = useState('');
   const [busy, setBusy] = useState(false);
-  if (!wantsMoreMoney(job, run)) return null;
   const goOn = async () => {
-    const next = budgetOf(usd);
+    const next = dollarsIn(usd);
     if (next === undefined) return setWrong('an amount above 0, such as 1.50');
+    if (Number(next) * 1e9 <= budget) return setWrong(`more than ${money(budget)}`);
     setWrong('');
     setBusy(true);
     const note = 'The budget ended the work before it was done. Go on from there and finish the task.';
@@ -29,34 +29,40 @@ export function RaiseBudget({ job, run }: { job: Job; run: Run }) {
     setBusy(false);
   };
   return (
+    <form
+      className="raise"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void goOn();
+      }}
+    >
+      <label htmlFor="raise-budget">Budget of each run from now on</label>
+      <span className="prefixed">
+        <span>$</span>
+        <input id="raise-budget" inputMode="decimal" value={usd} aria-invalid={wrong !== ''} onChange={(event) => setUsd(event.target.value)} />
+      </span>
+      <button className="primary" disabled={busy}>
+        Raise it and go on
+      </button>
+      {wrong && (
+        <span className="wrong" role="alert">
+          {wrong}
+        </span>
+      )}
+    </form>
+  );
+}
+
+/** For a run that a budget stopped: more money where that is its own, and on from where it was. */
+export function RaiseBudget({ job, run, scope }: { job: Job; run: Run; scope: BudgetScope }) {
+  const may = useMay('operator');
+  return (
     <Panel title="The budget is spent" tone="warn">
       <p>
-        {money(run.cost_nano_usd)} of {money(budget)} were spent before the work was done.{' '}
-        {run.head_commit ? 'What was done until then is kept: the next run goes on from there.' : 'Nothing was changed until then: the next run starts from the base.'}
+        {scope === 'run' ? `${money(run.cost_nano_usd)} of ${money(job.budget.run_nano_usd)} were spent before the work was done.` : elsewhere[scope]}{' '}
+        {run.head_commit ? 'What was done until then is kept: the next run can go on from there.' : 'Nothing was changed until then: the next run starts from the base.'}
       </p>
-      {may && (
-        <form
-          className="raise"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void goOn();
-          }}
-        >
-          <label htmlFor="raise-budget">Budget of each run from now on</label>
-          <span className="prefixed">
-            <span>$</span>
-            <input id="raise-budget" inputMode="decimal" value={usd} aria-invalid={wrong !== ''} onChange={(event) => setUsd(event.target.value)} />
-          </span>
-          <button className="primary" disabled={busy}>
-            Raise it and go on
-          </button>
-          {wrong && (
-            <span className="wrong" role="alert">
-              {wrong}
-            </span>
-          )}
-        </form>
-      )}
+      {may && scope === 'run' && <More job={job} run={run} />}
     </Panel>
   );
 }

@@ -1,7 +1,7 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { get } from '../api/client';
-import type { Job, Review } from '../api/types';
+import type { Job, Review, RunList } from '../api/types';
 import { JobBook } from './job-book';
 import { RunTrace, type TraceView } from './run-trace';
 import { seenNow, subscribeSeen, type Seen } from './seen';
@@ -29,10 +29,13 @@ function refresher(book: JobBook, client: QueryClient) {
   const refresh = async (id: string) => {
     waiting.delete(id);
     try {
-      const job = await get<Job>(`/api/v1/jobs/${id}`);
+      // Both at once: a job that has a new run, beside a list of runs that does not, would say two things.
+      const shown = client.getQueryData(['runs', id]) !== undefined;
+      const [job, runs] = await Promise.all([get<Job>(`/api/v1/jobs/${id}`), shown ? get<RunList>(`/api/v1/jobs/${id}/runs`) : undefined]);
       book.put(job);
       client.setQueryData(['job', id], job);
-      for (const what of ['runs', 'cost']) void client.invalidateQueries({ queryKey: [what, id] });
+      if (runs) client.setQueryData(['runs', id], runs.items);
+      void client.invalidateQueries({ queryKey: ['cost', id] });
     } catch {
       // Gone or not reachable: the next event, or the next reset, looks again.
     }

@@ -148,8 +148,8 @@ export default function CostsPage() {
             </button>
           ))}
         </div>
-        <a className="button" href={`/api/v1/costs.csv?from=${from}`} download>
-          CSV
+        <a className="button" href={`/api/v1/costs.csv?from=${from}`} download title="All repositories and models of these days, as a table">
+          {filter.repository || filter.model ? 'CSV of all' : 'CSV'}
         </a>
       </header>
       {spending.error ? <Failure error={spending.error} again={() => void spending.refetch()} /> : !spending.data ? <Waiting what="Adding up" /> : <Report report={spending.data} filter={filter} />}

@@ -1,4 +1,5 @@
 import type { Job, JobRequest } from '../api/types';
+import { dollarsIn } from '../job/budget';
 import { dollars } from '../words/money';
 
 /** The fields as they are typed. Empty means: what the server takes by itself. */
@@ -88,7 +89,11 @@ export function requestOf(form: JobForm): JobRequest {
   }
   const hosts = hostsOf(form.hosts);
   if (hosts.length) request.network = { allow_hosts: hosts };
-  if (positive(form.budget_usd, 'budget') !== undefined) request.budget = { run_usd: form.budget_usd.trim() };
+  if (form.budget_usd.trim()) {
+    const run_usd = dollarsIn(form.budget_usd);
+    if (run_usd === undefined) throw new FieldError('budget', 'an amount above 0, such as 1.50');
+    request.budget = { run_usd };
+  }
   const turns = positive(form.max_turns, 'limits.max_turns');
   const minutes = positive(form.time_limit_min, 'limits.time_limit_s');
   if (turns !== undefined || minutes !== undefined)

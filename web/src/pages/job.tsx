@@ -30,12 +30,15 @@ const address = (job: string, run: number | undefined, view: View) => `/jobs/${j
 
 const kind_words: Record<Run['kind'], string> = { first: '', retry: 'retry', follow_up: 'follow-up', fork: 'fork' };
 
+/** Brings the run that is shown into sight where not all tabs have room. */
+const inSight = (tab: HTMLAnchorElement | null) => tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+
 function RunTabs({ job, runs, run, view }: { job: Job; runs: Run[]; run: Run; view: View }) {
   if (runs.length < 2) return null;
   return (
     <nav className="run-tabs" aria-label="Runs">
       {runs.map((each) => (
-        <Link key={each.number} href={address(job.id, each.number, view)} className={each.number === run.number ? 'here' : ''} aria-current={each.number === run.number ? 'page' : undefined}>
+        <Link key={each.number} ref={each.number === run.number ? inSight : undefined} href={address(job.id, each.number, view)} className={each.number === run.number ? 'here' : ''} aria-current={each.number === run.number ? 'page' : undefined}>
           Run {each.number}
           {kind_words[each.kind] && <span className="soft">{kind_words[each.kind]}</span>}
           <StateChip state={each.state} />

@@ -133,7 +133,7 @@ function Tools({ filter, change, tree, firstFailed, follow, setFollow, live, fol
         page="Trace"
         word="Search in the trace"
         label="Search in the trace"
-        placeholder="Search the steps"
+        placeholder="Search steps"
         value={filter.search}
         change={(search) => change({ ...filter, search })}
       />

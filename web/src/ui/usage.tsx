@@ -4,17 +4,17 @@ import { tokens } from '../words/money';
 /** The four counts of tokens as cells of a table, and their heads. */
 export const UsageCells = ({ usage }: { usage: Usage }) => (
   <>
-    <td className="right">{tokens(usage.input)}</td>
-    <td className="right">{tokens(usage.cache_read)}</td>
-    <td className="right">{tokens(usage.cache_write)}</td>
-    <td className="right">{tokens(usage.output)}</td>
+    <td className="right usage">{tokens(usage.input)}</td>
+    <td className="right usage">{tokens(usage.cache_read)}</td>
+    <td className="right usage">{tokens(usage.cache_write)}</td>
+    <td className="right usage">{tokens(usage.output)}</td>
   </>
 );
 export const UsageHeads = () => (
   <>
-    <th className="right">Input</th>
-    <th className="right">From cache</th>
-    <th className="right">To cache</th>
-    <th className="right">Output</th>
+    <th className="right usage">Input</th>
+    <th className="right usage">From cache</th>
+    <th className="right usage">To cache</th>
+    <th className="right usage">Output</th>
   </>
 );
