@@ -10,6 +10,7 @@ import { useActKey } from './act-key';
 import { useDesk } from './desk';
 import { pathOf } from './patch';
 import { patchStats } from './patch-stats';
+import { nameOf } from './paths';
 
 /** What is in the patch of the accepted hunks, by file. */
 function Preview({ revision }: { revision: number }) {
@@ -23,7 +24,7 @@ function Preview({ revision }: { revision: number }) {
     <ul className="goes-in" aria-label="What goes in">
       {files.map((file, i) => (
         <li key={i}>
-          <span className="mono">{pathOf(file.patch)}</span>
+          <span className="mono">{nameOf(pathOf(file.patch))}</span>
           {file.word && <span className="tag">{file.word}</span>}
           <span className="gap" />
           {file.insertions + file.deletions > 0 && <Stat stat={{ files: 1, insertions: file.insertions, deletions: file.deletions }} />}

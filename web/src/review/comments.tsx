@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 import { patch, post, remove } from '../api/client';
-import type { NewReviewComment, ReviewComment, ReviewFile } from '../api/types';
+import type { NewReviewComment, ReviewComment } from '../api/types';
 import { useNow } from '../live/live';
 import { Ago } from '../ui/bits';
 import { Markdown } from '../ui/markdown';
 import { toastRefusal } from '../ui/toasts';
 import { useDesk } from './desk';
 import { anchorOf, type Place } from './drafts';
+import { namedBy } from './paths';
+import { visibleText } from './visible';
 import { linesWords } from './words';
 
 function Suggested({ comment, editable }: { comment: ReviewComment; editable: boolean }) {
@@ -14,8 +16,8 @@ function Suggested({ comment, editable }: { comment: ReviewComment; editable: bo
   if (comment.suggestion === null) return null;
   return (
     <div className="suggestion">
-      <pre className="suggestion-old">{comment.quote}</pre>
-      <pre className="suggestion-new">{comment.suggestion.replace(/\n$/, '') || 'Nothing: take these lines away'}</pre>
+      <pre className="suggestion-old">{visibleText(comment.quote).text}</pre>
+      <pre className="suggestion-new">{visibleText(comment.suggestion).text.replace(/\n$/, '') || 'Nothing: take these lines away'}</pre>
       {may.decide && editable && (
         <label className="check">
           <input type="checkbox" checked={comment.accepted} onChange={(event) => change({ suggestions: new Map([[comment.id, event.target.checked]]) })} />
@@ -71,7 +73,7 @@ export function Comment({ id }: { id: string }) {
           </span>
         )}
       </header>
-      {comment.stale && comment.suggestion === null && comment.quote && <pre className="quote">{comment.quote}</pre>}
+      {comment.stale && comment.suggestion === null && comment.quote && <pre className="quote">{visibleText(comment.quote).text}</pre>}
       {editing ? (
         <Writing
           place={`edit:${id}`}
@@ -158,14 +160,13 @@ function Writing({ place, label, first = '', lines, onCancel, actions }: Writing
 }
 
 /** A comment that is being written on lines. */
-export function NewComment({ place, file, lines }: { place: Place; file?: ReviewFile; lines?: string }) {
+export function NewComment({ place, lines }: { place: Place; lines?: string }) {
   const { path, close, again, drafts } = useDesk();
   const at = anchorOf(place);
   if (!at) return null;
   const send = (draft: boolean) => async (body: string, suggestion: string | undefined) => {
-    const { path: file_path, ...rest } = at;
-    const named = file?.path_base64 ? { path_base64: file.path_base64 } : { path: file_path };
-    const comment: NewReviewComment = { ...named, ...rest, body, draft, ...(suggestion !== undefined && { suggestion: suggestion && !suggestion.endsWith('\n') ? `${suggestion}\n` : suggestion }) };
+    const { path: key, ...rest } = at;
+    const comment: NewReviewComment = { ...namedBy(key), ...rest, body, draft, ...(suggestion !== undefined && { suggestion: suggestion && !suggestion.endsWith('\n') ? `${suggestion}\n` : suggestion }) };
     try {
       await post(`${path}/comments`, comment);
       drafts.keep(place, '');

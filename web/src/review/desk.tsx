@@ -10,6 +10,7 @@ import { count } from '../words/money';
 import { anchorOf, Drafts, draftsName, type Place } from './drafts';
 import { Edits, type Edit, type Overtaken, type SaveState } from './edits';
 import { hunksByFile } from './order';
+import { keyOf, nameOf } from './paths';
 import { verdictWords } from './words';
 
 export type Desk = {
@@ -50,10 +51,10 @@ export function useDesk(): Desk {
   return desk;
 }
 
-export const commentsOf = (review: Review, path: string): ReviewComment[] => review.comments.filter((comment) => comment.path === path);
+export const commentsOf = (review: Review, key: string): ReviewComment[] => review.comments.filter((comment) => keyOf(comment) === key);
 
 function tellOvertaken({ hunks, summary }: Overtaken): void {
-  const said = [...new Set(hunks.map((hunk) => `${hunk.by ?? 'Somebody'} ${verdictWords(hunk)} ${hunk.path}`))];
+  const said = [...new Set(hunks.map((hunk) => `${hunk.by ?? 'Somebody'} ${verdictWords(hunk)} ${nameOf(keyOf(hunk))}`))];
   if (hunks.length) toast(`${count(hunks.length, 'change')} that you decided had been decided meanwhile; that stands`, 'warn', said.slice(0, 3).join('; '));
   if (summary) toast('Somebody changed the summary meanwhile; theirs stands, yours is still in the field', 'warn');
 }

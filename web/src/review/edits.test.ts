@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../api/client';
 import type { Review, ReviewEdit, ReviewHunk } from '../api/types';
-import { Edits, type Decision, type Overtaken } from './edits';
+import { Edits, requestOf, withEdit, type Decision, type Overtaken } from './edits';
 
 const hunk = (hunk_id: string, change: Partial<ReviewHunk> = {}) => ({ hunk_id, path: 'a', kind: 'text', verdict: null, reason: null, by: null, stale: false, from_run: null, ...change }) as ReviewHunk;
 const review = (revision: number, hunks: ReviewHunk[], change: Partial<Review> = {}) => ({ revision, hunks, files: [], comments: [], summary: '', counts: {}, ...change }) as unknown as Review;
@@ -123,4 +123,12 @@ describe('when somebody else was first', () => {
     desk.edits.take({ ...late });
     expect(desk.edits.snapshot().review.revision).toBe(2);
   });
+});
+
+test('a mark of what was looked at is about one of two files whose names look the same', () => {
+  const named = (path_base64: string) => ({ path: 's\ufffd', path_base64, viewed: false });
+  const both = { files: [named('c/8='), named('c/4=')], hunks: [], comments: [] } as unknown as Review;
+  const edit = { viewed: new Map([['/c/4=', { viewed: true }], ['n', { viewed: true }]]) }; // prettier-ignore
+  expect(withEdit(both, edit, 'me').files.map((file) => file.viewed)).toEqual([false, true]);
+  expect(requestOf(edit).viewed).toEqual([{ path_base64: 'c/4=', viewed: true }, { path: 'n', viewed: true }]); // prettier-ignore
 });

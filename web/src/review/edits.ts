@@ -1,13 +1,15 @@
 // What one has decided and the server has not confirmed: shown at once, saved in the background, one request at a time.
 import { Refusal } from '../api/client';
 import type { HunkVerdict, Review, ReviewEdit, ReviewHunk } from '../api/types';
+import { keyOf, namedBy } from './paths';
 
 export type Decision = { verdict: HunkVerdict | null; reason: string | null };
 
 export type Edit = {
   verdicts?: Map<string, Decision>;
   suggestions?: Map<string, boolean>;
-  viewed?: Map<string, { viewed: boolean; path_base64?: string }>;
+  /** By key (paths.ts). */
+  viewed?: Map<string, { viewed: boolean }>;
   summary?: string;
   send_drafts?: true;
 };
@@ -44,7 +46,7 @@ export function requestOf(edit: Edit): ReviewEdit {
   return {
     ...(edit.verdicts?.size && { verdicts: [...edit.verdicts].map(([hunk_id, { verdict, reason }]) => ({ hunk_id, verdict, ...(verdict && reason !== null && { reason }) })) }),
     ...(edit.suggestions?.size && { suggestions: [...edit.suggestions].map(([comment, accepted]) => ({ comment, accepted })) }),
-    ...(edit.viewed?.size && { viewed: [...edit.viewed].map(([path, mark]) => (mark.path_base64 ? mark : { path, viewed: mark.viewed })) }),
+    ...(edit.viewed?.size && { viewed: [...edit.viewed].map(([key, { viewed }]) => ({ ...namedBy(key), viewed })) }),
     ...(edit.summary !== undefined && { summary: edit.summary }),
     ...(edit.send_drafts && { send_drafts: true }),
   };
@@ -68,7 +70,7 @@ export function withEdit(review: Review, edit: Edit, me: string): Review {
     hunks,
     counts: countsOf(hunks),
     summary: edit.summary ?? review.summary,
-    files: review.files.map((file) => (edit.viewed?.has(file.path) ? { ...file, viewed: edit.viewed.get(file.path)!.viewed } : file)),
+    files: review.files.map((file) => (edit.viewed?.has(keyOf(file)) ? { ...file, viewed: edit.viewed.get(keyOf(file))!.viewed } : file)),
     comments: review.comments.map((comment) => (edit.suggestions?.has(comment.id) ? { ...comment, accepted: edit.suggestions.get(comment.id) ?? false } : comment)),
   };
 }

@@ -3,6 +3,7 @@ import { Stat } from '../ui/bits';
 import { Icon } from '../ui/icons';
 import { useDesk } from './desk';
 import { tally } from './order';
+import { keyOf, nameOf, oldOf } from './paths';
 import type { ShownFile } from './shown-file';
 
 const change_words: Partial<Record<ReviewFile['change'], string>> = { added: 'new', deleted: 'deleted', renamed: 'renamed', retyped: 'other kind' };
@@ -19,13 +20,28 @@ export function Decided({ hunks }: { hunks: ReviewHunk[] }) {
   );
 }
 
+/** In place of lines that may not be what the change is. */
+export function Unsafe({ patch }: { patch: string }) {
+  return (
+    <p className="spot-remark soft">
+      This diff cannot be shown safely: it does not agree with what the review knows of the file. Nothing can be decided here.{' '}
+      <a href={patch} download>
+        Download the patch
+      </a>{' '}
+      to look at it.
+    </p>
+  );
+}
+
 type Props = { shown: ShownFile; file?: ReviewFile; folded: boolean; fold: () => void; decides: boolean; onViewed: (viewed: boolean) => void };
 
 /** The head of a file, which stays in sight while its lines go by. */
 export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props) {
-  const { path, folded_because, insertions, deletions } = shown;
+  const { folded_because, insertions, deletions, marks, unsafe } = shown;
+  const path = nameOf(shown.path);
+  const old_path = file && nameOf(keyOf(oldOf(file)));
   const { by_file, may, decide } = useDesk();
-  const hunks = by_file.get(path) ?? [];
+  const hunks = by_file.get(shown.path) ?? [];
   const cut = path.lastIndexOf('/') + 1;
   const all = (verdict: 'accept' | 'reject') => hunks.length > 0 && hunks.every((hunk) => hunk.verdict === verdict);
   const word = file && change_words[file.change];
@@ -36,16 +52,22 @@ export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props
           <Icon name="right" size={12} />
         </span>
       </button>
-      <span className="file-path mono" title={file && file.old_path !== path ? `${file.old_path} → ${path}` : path}>
+      <span className="file-path mono" title={old_path !== undefined && old_path !== path ? `${old_path} → ${path}` : path}>
         <span className="file-folder">{path.slice(0, cut)}</span>
         <b>{path.slice(cut)}</b>
       </span>
       {word && <span className={`tag tag-${file.change}`}>{word}</span>}
       {folded_because && <span className="tag">{folded_because}</span>}
+      {marks.length > 0 && (
+        <span className="tag tag-warn" title={`Holds invisible characters, shown as ${marks.join(' ')}`}>
+          invisible characters: {marks.slice(0, 2).join(' ')}
+          {marks.length > 2 && ' …'}
+        </span>
+      )}
       {insertions + deletions > 0 && <Stat stat={{ files: 1, insertions, deletions }} />}
       <span className="gap" />
       {decides && <Decided hunks={hunks} />}
-      {decides && may.decide && hunks.length > 0 && (
+      {decides && may.decide && !unsafe && hunks.length > 0 && (
         <span className="file-buttons">
           <button className="small yes" aria-pressed={all('accept')} title="Accept all of this file" aria-label={`Accept all of ${path}`} onClick={() => decide(hunks, all('accept') ? null : 'accept')}>
             <Icon name="check" size={12} />

@@ -1,5 +1,9 @@
-/** A row of the tree. Folders that hold nothing but one folder are one row with it. */
+import { nameOf } from './paths';
+
+/** A row of the tree, of files by their keys (paths.ts). Folders that hold nothing but one folder are one row with it. */
 export type TreeRow = { type: 'folder'; path: string; name: string; depth: number; open: boolean } | { type: 'file'; path: string; name: string; depth: number };
+
+const lastOf = (name: string) => name.slice(name.lastIndexOf('/') + 1);
 
 type Folder = Map<string, Folder | string>;
 
@@ -7,13 +11,14 @@ function grown(paths: string[]): Folder {
   const top: Folder = new Map();
   for (const path of paths) {
     let at = top;
-    const names = path.split('/');
+    const names = nameOf(path).split('/');
     for (const name of names.slice(0, -1)) {
       let next = at.get(`${name}/`);
       if (!(next instanceof Map)) at.set(`${name}/`, (next = new Map()));
       at = next;
     }
-    at.set(names.at(-1)!, path);
+    // Names may look the same and be two.
+    at.set(at.has(names.at(-1)!) ? path : names.at(-1)!, path);
   }
   return top;
 }
@@ -31,7 +36,7 @@ export function treeRows(paths: string[], closed: ReadonlySet<string>, filter = 
   const visit = (folder: Folder, prefix: string, depth: number) => {
     for (const [first, entry] of folder) {
       if (typeof entry === 'string') {
-        rows.push({ type: 'file', path: entry, name: first, depth });
+        rows.push({ type: 'file', path: entry, name: lastOf(nameOf(entry)), depth });
         continue;
       }
       const [name, inner] = joined(first, entry);
@@ -42,6 +47,6 @@ export function treeRows(paths: string[], closed: ReadonlySet<string>, filter = 
       if (open) visit(inner, path, depth + 1);
     }
   };
-  visit(grown(wanted ? paths.filter((path) => path.toLowerCase().includes(wanted)) : paths), '', 0);
+  visit(grown(wanted ? paths.filter((path) => nameOf(path).toLowerCase().includes(wanted)) : paths), '', 0);
   return rows;
 }

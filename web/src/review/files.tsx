@@ -4,6 +4,7 @@ import { SearchField } from '../ui/search-field';
 import { useDesk } from './desk';
 import { Decided } from './file-head';
 import { treeRows } from './file-tree';
+import { keyOf, nameOf } from './paths';
 
 type Props = { paths: string[]; current: string | undefined; onPick: (path: string) => void; decides: boolean };
 
@@ -18,7 +19,7 @@ export function Files({ paths, current, onPick, decides }: Props) {
       if (!next.delete(path)) next.add(path);
       return next;
     });
-  const files = new Map(review.files.map((file) => [file.path, file]));
+  const files = new Map(review.files.map((file) => [keyOf(file), file]));
   const rows = treeRows(paths, closed, filter);
   return (
     <nav className="files" aria-label="Files">
@@ -40,7 +41,7 @@ export function Files({ paths, current, onPick, decides }: Props) {
                   style={{ paddingLeft: 8 + row.depth * 12 }}
                   className={`${row.path === current ? 'here' : ''}${file?.viewed ? ' seen' : ''}`}
                   aria-current={row.path === current ? 'true' : undefined}
-                  title={row.path}
+                  title={nameOf(row.path)}
                   onClick={() => onPick(row.path)}
                 >
                   <i className={`change change-${file?.change ?? 'modified'}`} aria-label={file?.change ?? 'modified'} role="img" />

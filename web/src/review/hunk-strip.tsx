@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { HunkVerdict, ReviewHunk } from '../api/types';
 import { Icon } from '../ui/icons';
 import { useDesk } from './desk';
+import { keyOf } from './paths';
 import { wholeWords } from './words';
 
 const classOf = (hunk: ReviewHunk) => (hunk.verdict === 'accept' ? 'accepted' : hunk.verdict === 'reject' ? 'rejected' : hunk.stale ? 'stale' : 'open');
@@ -73,7 +74,7 @@ export function HunkStrip({ id, onComment, fresh }: { id: string; onComment?: (h
   const { review, may, decide, current, look, drafts } = desk;
   const hunk = review.hunks.find((each) => each.hunk_id === id);
   if (!hunk) return null;
-  const file = review.files.find((each) => each.path === hunk.path);
+  const file = review.files.find((each) => keyOf(each) === keyOf(hunk));
   const press = (verdict: HunkVerdict) => {
     look(id);
     const next = hunk.verdict === verdict ? null : verdict;

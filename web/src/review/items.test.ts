@@ -5,7 +5,7 @@ import { ItemList, spotsOf, type Standing } from './items';
 import type { ShownFile } from './shown-file';
 
 const part = { additionStart: 10, additionCount: 4, deletionStart: 10, deletionCount: 3, hunkContent: [{ type: 'context', lines: 3 }] };
-const shown = { path: 'a.py', diff: { hunks: [part] } as unknown as FileDiffMetadata, insertions: 1, deletions: 0 } as ShownFile;
+const shown = { path: 'a.py', diff: { hunks: [part] } as unknown as FileDiffMetadata, marks: [], unsafe: false, insertions: 1, deletions: 0 } as ShownFile;
 const bare = { ...shown, diff: { hunks: [] } as unknown as FileDiffMetadata };
 const file = (change: Partial<ReviewFile>) => ({ path: 'a.py', old_path: 'a.py', change: 'modified', binary: false, ...change }) as ReviewFile;
 const hunk = (change: Partial<ReviewHunk>) => ({ hunk_id: 'h', kind: 'text', new_start: 10, old_start: 10, ...change }) as ReviewHunk;
@@ -20,6 +20,7 @@ describe('what stands between the lines', () => {
     expect(places(shown, { file: file({ change: 'added' }), hunks: [hunk({ kind: 'file', new_start: 0 })] })).toEqual(['hunk additions 0']);
     expect(places(shown, { file: file({ change: 'deleted' }), hunks: [hunk({ kind: 'file', new_start: 0 })] })).toEqual(['hunk deletions 0']);
   });
+  test('of what cannot be shown safely is said so', () => expect(places({ ...bare, unsafe: true }, { file: file({ change: 'added' }) })).toEqual(['unsafe additions 0']));
   test('a comment stands below its lines, and above the file when they are not there', () => {
     expect(places(shown, { comments: [comment({}), comment({ end_line: 14 }), comment({ stale: true })] })).toEqual(['comment additions 12', 'comment additions 0', 'comment additions 0']);
   });

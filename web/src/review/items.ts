@@ -5,7 +5,7 @@ import { endOf, holds } from './lines';
 import type { ShownFile } from './shown-file';
 
 /** What stands between the lines. */
-export type Spot = { kind: 'hunk'; hunk: string } | { kind: 'comment'; comment: string } | { kind: 'editor'; place: Place } | { kind: 'picture'; path: string } | { kind: 'remark'; text: string };
+export type Spot = { kind: 'hunk'; hunk: string } | { kind: 'comment'; comment: string } | { kind: 'editor'; place: Place } | { kind: 'picture'; path: string } | { kind: 'remark'; text: string } | { kind: 'unsafe' };
 
 /** As the diff view wants it: a union would be spread over its types. */
 export type Pinned = { spot: Spot };
@@ -26,7 +26,8 @@ export const isPicture = (path: string): boolean => /\.(png|jpe?g|gif|webp)$/i.t
 /** Everything that stands between the lines of a file: pictures, the controls of its hunks, comments, comments being written. */
 export function spotsOf(shown: ShownFile, { file, hunks, comments, editors }: Standing): DiffLineAnnotation<Pinned>[] {
   const spots: DiffLineAnnotation<Pinned>[] = [];
-  if (file?.binary) spots.push(above(file, isPicture(file.path) ? { kind: 'picture', path: file.path } : { kind: 'remark', text: 'This file is not text.' }));
+  if (shown.unsafe) spots.push(above(file, { kind: 'unsafe' }));
+  else if (file?.binary) spots.push(above(file, isPicture(file.path) ? { kind: 'picture', path: file.path } : { kind: 'remark', text: 'This file is not text.' }));
   else if (shown.diff.hunks.length === 0 && file?.change === 'added') spots.push(above(file, { kind: 'remark', text: 'The file is empty.' }));
   for (const hunk of hunks) {
     const spot: Spot = { kind: 'hunk', hunk: hunk.hunk_id };

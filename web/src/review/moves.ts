@@ -3,6 +3,7 @@ import type { ReviewHunk } from '../api/types';
 import type { CodeHandle } from './code';
 import { useDesk } from './desk';
 import type { Item } from './items';
+import { keyOf } from './paths';
 
 /** Of a hunk that does not fit into a window the beginning is shown. */
 const long_hunk_lines = 24;
@@ -28,11 +29,11 @@ export function useMoves({ code, items, fold, onFile }: Moves) {
     code.current?.scrollTo({ type: 'item', id: path, align: 'start' });
   };
   const showHunk = (hunk: ReviewHunk | undefined) => {
-    const item = hunk && items.find(({ id }) => id === hunk.path);
+    const item = hunk && items.find(({ id }) => id === keyOf(hunk));
     if (!hunk || !item) return;
     look(hunk.hunk_id);
-    onFile(hunk.path);
-    if (item.collapsed) fold(hunk.path, false);
+    onFile(item.id);
+    if (item.collapsed) fold(item.id, false);
     // What was folded has its lines in the next frame.
     requestAnimationFrame(() => code.current?.scrollTo(targetOf(hunk, item)));
   };

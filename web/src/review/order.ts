@@ -1,9 +1,10 @@
 import type { Review, ReviewHunk } from '../api/types';
+import { keyOf } from './paths';
 
-/** The hunks of each file, in the order of the files. */
+/** The hunks of each file by its key, in the order of the files. */
 export function hunksByFile(review: Pick<Review, 'files' | 'hunks'>): Map<string, ReviewHunk[]> {
-  const found = new Map<string, ReviewHunk[]>(review.files.map((file) => [file.path, []]));
-  for (const hunk of review.hunks) found.get(hunk.path)?.push(hunk);
+  const found = new Map<string, ReviewHunk[]>(review.files.map((file) => [keyOf(file), []]));
+  for (const hunk of review.hunks) found.get(keyOf(hunk))?.push(hunk);
   return found;
 }
 

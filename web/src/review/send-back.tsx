@@ -8,6 +8,7 @@ import { Modal } from '../ui/dialog';
 import { count } from '../words/money';
 import { useActKey } from './act-key';
 import { useDesk } from './desk';
+import { keyOf, nameOf } from './paths';
 import { linesWords, wholeWords } from './words';
 
 /** What the agent will be told, as far as the review says it. */
@@ -25,10 +26,10 @@ function Told() {
         {rejected.map((hunk) => (
           <li key={hunk.hunk_id}>
             <span className="mono">
-              {hunk.path}
+              {nameOf(keyOf(hunk))}
               {hunk.kind === 'text' && `:${hunk.new_start}`}
             </span>
-            {hunk.kind === 'file' && <span className="soft">{wholeWords(review.files.find((file) => file.path === hunk.path)).toLowerCase()}</span>}
+            {hunk.kind === 'file' && <span className="soft">{wholeWords(review.files.find((file) => keyOf(file) === keyOf(hunk))).toLowerCase()}</span>}
             <span className={hunk.reason ? '' : 'soft'}>{hunk.reason ?? 'no reason given'}</span>
           </li>
         ))}

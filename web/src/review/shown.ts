@@ -5,6 +5,7 @@ import type { Looking } from './bar';
 import { commentsOf, useDesk } from './desk';
 import { anchorOf } from './drafts';
 import { ItemList, spotsOf, type Item } from './items';
+import { keyOf } from './paths';
 import { shownFiles, type ShownFile } from './shown-file';
 
 /** Which hunks the run that this one goes on from did not have, and which runs this one can be compared with. */
@@ -19,11 +20,11 @@ export function useEarlier(runs: Run[]) {
 
 /** The files to show: of the whole change, with or without what is white space only, or of what came since an earlier run. */
 function useFiles(text: string, looking: Looking) {
-  const { job, run, review } = useDesk();
+  const { job, run, review, by_file } = useDesk();
   const since = useSince(job.id, run.number, looking.since);
-  // What a review's files are never changes; only what was said about them does.
-  const files = useRef(review.files).current;
-  const whole = useMemo(() => shownFiles(text, run.id, { files, whitespace: looking.whitespace }), [text, run.id, files, looking.whitespace]);
+  // What a review's files and hunks are never changes; only what was said about them does.
+  const first = useRef({ files: review.files, hunksOf: (key: string) => by_file.get(key) ?? [] }).current;
+  const whole = useMemo(() => shownFiles(text, run.id, { review: first, whitespace: looking.whitespace }), [text, run.id, first, looking.whitespace]);
   const interdiff = since.data?.text;
   const between = useMemo(() => (interdiff ? shownFiles(interdiff, `${run.id}-${looking.since}`, { whitespace: looking.whitespace }) : []), [interdiff, run.id, looking.since, looking.whitespace]);
   return { all: looking.since === null ? whole : between, since };
@@ -33,7 +34,7 @@ function useFiles(text: string, looking: Looking) {
 function useFolds() {
   const { review } = useDesk();
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const viewed = new Map(review.files.map((file) => [file.path, file.viewed]));
+  const viewed = new Map(review.files.map((file) => [keyOf(file), file.viewed]));
   const is_folded = (file: ShownFile) => folds.get(file.path) ?? (viewed.get(file.path) === true || file.folded_because !== undefined);
   const fold = (path: string, folded: boolean) => setFolds((old) => new Map(old).set(path, folded));
   return { is_folded, fold };
@@ -51,14 +52,14 @@ export function useShown(text: string, looking: Looking, fresh: ReadonlySet<stri
   const wanted = (hunk: ReviewHunk) => !looking.only_new || fresh.has(hunk.hunk_id);
   const hunks_of = (path: string) => by_file.get(path) ?? [];
   const files = all.filter((file) => !whole || !looking.only_new || hunks_of(file.path).some(wanted));
-  const of_review = new Map(review.files.map((file) => [file.path, file]));
+  const of_review = new Map(review.files.map((file) => [keyOf(file), file]));
   const items = list.current.next(
     files.map((file) => ({
       shown: file,
       folded: is_folded(file),
       spots: spotsOf(file, {
         file: whole ? of_review.get(file.path) : undefined,
-        hunks: decides ? hunks_of(file.path) : [],
+        hunks: decides && !file.unsafe ? hunks_of(file.path) : [],
         comments: decides ? commentsOf(review, file.path) : [],
         editors: decides ? editors.filter((place) => anchorOf(place)?.path === file.path) : [],
       }),
@@ -66,6 +67,6 @@ export function useShown(text: string, looking: Looking, fresh: ReadonlySet<stri
   );
   // The same list while nothing in it changed: the view compares.
   if (items.length !== kept.current.length || items.some((item, i) => item !== kept.current[i])) kept.current = items;
-  const hunks = decides ? files.flatMap((file) => hunks_of(file.path).filter(wanted)) : [];
+  const hunks = decides ? files.flatMap((file) => (file.unsafe ? [] : hunks_of(file.path).filter(wanted))) : [];
   return { files, items: kept.current, hunks, of_review, decides, fold, since };
 }

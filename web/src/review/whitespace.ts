@@ -1,14 +1,16 @@
 // A diff in which lines that differ in white space only count as equal. For reading: verdicts are about the real lines.
 
+import type { FilePatch } from './patch';
+
 /** Beyond this many pairs a block is left as it is. */
 const most_pairs = 4_000_000;
 
-const bare = (line: string) => line.slice(1).replace(/\s+/g, '');
+/** Blanks, tabs and ends of lines alone are white space: what else has no picture of its own may well matter. */
+const bare = (line: string) => line.slice(1).replace(/[ \t]+|\r?\n/g, '');
 
 /** The patch of one file without what is white space only; nothing when nothing is left of a patch that had hunks. */
-export function withoutWhitespace(patch: string): string | undefined {
-  const [head = '', ...hunks] = patch.split(/^(?=@@ )/m);
-  const left = hunks.map(eased).filter((hunk) => hunk !== undefined);
+export function withoutWhitespace({ head, hunks }: Pick<FilePatch, 'head' | 'hunks'>): string | undefined {
+  const left = hunks.map((hunk) => eased(hunk.text)).filter((hunk) => hunk !== undefined);
   if (hunks.length > 0 && left.length === 0) return undefined;
   return head + left.join('');
 }

@@ -11,17 +11,19 @@ import { Comment, NewComment } from './comments';
 import { useDesk } from './desk';
 import { Dialogs, type Dialog } from './dialogs';
 import { anchorOf, commentPlace, type LineAnchor } from './drafts';
-import { FileHead } from './file-head';
+import { FileHead, Unsafe } from './file-head';
 import { Files } from './files';
 import { Hints } from './hints';
 import { HunkStrip } from './hunk-strip';
 import type { Item, Spot } from './items';
 import { changedLines, textOf } from './lines';
 import { useMoves } from './moves';
+import { keyOf } from './paths';
 import { fileAddress, Picture } from './picture';
 import { useReviewKeys } from './review-keys';
 import { useEarlier, useShown } from './shown';
 import { keepViewChoice, viewChoice } from './view-choice';
+import { visibleText } from './visible';
 
 export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const desk = useDesk();
@@ -52,14 +54,13 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
     setLines(undefined);
   };
   const commentOnHunk = (hunk: ReviewHunk | undefined) => {
-    const diff = hunk && items.find(({ id }) => id === hunk.path)?.fileDiff;
+    const diff = hunk && items.find(({ id }) => id === keyOf(hunk))?.fileDiff;
     const part = hunk && diff?.hunks.find((each) => each.additionStart === hunk.new_start && each.deletionStart === hunk.old_start);
-    if (hunk && part) commentOn({ path: hunk.path, ...changedLines(part) });
+    if (hunk && part) commentOn({ path: keyOf(hunk), ...changedLines(part) });
   };
   const view = (path: string, viewed: boolean) => {
-    const file = of_review.get(path);
-    if (!file) return;
-    desk.change({ viewed: new Map([[path, { viewed, ...(file.path_base64 && { path_base64: file.path_base64 }) }]]) });
+    if (!of_review.has(path)) return;
+    desk.change({ viewed: new Map([[path, { viewed }]]) });
     fold(path, viewed);
   };
   const paths = files.map((file) => file.path);
@@ -78,12 +79,13 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const load = useLatest(async (diff: FileDiffMetadata) => {
     const file = of_review.get(diff.name);
     if (!file) throw new Error(`${diff.name} is not part of this change`);
-    const side = async (which: 'base' | 'head') => ({ name: diff.name, contents: await getText(fileAddress(job.id, run.number, which, file), '*/*') });
+    const side = async (which: 'base' | 'head') => ({ name: diff.name, contents: visibleText(await getText(fileAddress(job.id, run.number, which, file), '*/*')).text });
     if (diff.type === 'rename-pure') return { oldFile: null, newFile: await side('head') };
     const [oldFile, newFile] = await Promise.all([side('base'), side('head')]);
     return { oldFile, newFile };
   });
 
+  const real = (item: Item) => files.find(({ path }) => path === item.id)?.real ?? item.fileDiff;
   const head = (item: Item) => {
     const folded = item.collapsed === true;
     const file = looking.since === null ? of_review.get(item.id) : undefined;
@@ -99,10 +101,12 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
         return <Comment id={at.comment} />;
       case 'editor': {
         const anchor = anchorOf(at.place);
-        return <NewComment key={at.place} place={at.place} file={file} lines={anchor && textOf(item.fileDiff, anchor)} />;
+        return <NewComment key={at.place} place={at.place} lines={anchor && textOf(real(item), anchor)} />;
       }
       case 'picture':
         return file && <Picture file={file} />;
+      case 'unsafe':
+        return <Unsafe patch={patch('all')} />;
       case 'remark':
         return <p className="spot-remark soft">{at.text}</p>;
     }
@@ -110,6 +114,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const top = () => (
     <Hints looking={looking} look={look} fresh={looking.since === compared ? fresh.size : undefined} nothing={files.length === 0} onSummary={() => setDialog('summary')} />
   );
+  const patch = (part: string) => `/api/v1/jobs/${job.id}/runs/${run.number}/patch?part=${part}`;
   const loads = looking.since === null && looking.whitespace;
   return (
     <div className={`review${drawer ? ' drawer-open' : ''}`}>
@@ -124,7 +129,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
         onDismiss={() => setDialog('dismiss')}
         onFetch={() => setDialog('fetch')}
         onSummary={() => setDialog('summary')}
-        patch={(part) => `/api/v1/jobs/${job.id}/runs/${run.number}/patch?part=${part}`}
+        patch={patch}
       />
       <div className="review-body">
         <Files paths={paths} current={file_here ?? paths[0]} onPick={pick} decides={decides} />
