@@ -5,8 +5,9 @@ import { useDesk } from './desk';
 import { tally } from './order';
 import { keyOf, nameOf, oldOf } from './paths';
 import type { ShownFile } from './shown-file';
+import { kindWords } from './words';
 
-const change_words: Partial<Record<ReviewFile['change'], string>> = { added: 'new', deleted: 'deleted', renamed: 'renamed', retyped: 'other kind' };
+const change_words: Partial<Record<ReviewFile['change'], string>> = { added: 'new', deleted: 'deleted', renamed: 'renamed' };
 
 export function Decided({ hunks }: { hunks: ReviewHunk[] }) {
   const { decided, rejected, total } = tally(hunks);
@@ -45,6 +46,7 @@ export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props
   const cut = path.lastIndexOf('/') + 1;
   const all = (verdict: 'accept' | 'reject') => hunks.length > 0 && hunks.every((hunk) => hunk.verdict === verdict);
   const word = file && change_words[file.change];
+  const kind = file && kindWords(file);
   return (
     <div className={`file-head${folded ? ' folded' : ''}`}>
       <button className="ghost small file-fold" aria-expanded={!folded} aria-label={`${folded ? 'Unfold' : 'Fold'} ${path}`} onClick={fold}>
@@ -53,11 +55,24 @@ export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props
         </span>
       </button>
       <span className="file-path mono" title={old_path !== undefined && old_path !== path ? `${old_path} → ${path}` : path}>
-        <span className="file-folder">{path.slice(0, cut)}</span>
-        <b>{path.slice(cut)}</b>
+        <span className="file-folder">
+          <bdi dir="ltr">{path.slice(0, cut)}</bdi>
+        </span>
+        <b>
+          <bdi dir="ltr">{path.slice(cut)}</bdi>
+        </b>
       </span>
       {word && <span className={`tag tag-${file.change}`}>{word}</span>}
-      {folded_because && <span className="tag">{folded_because}</span>}
+      {kind && (
+        <span className="tag tag-warn" title={kind}>
+          {kind}
+        </span>
+      )}
+      {folded_because && (
+        <span className="tag" title={folded_because}>
+          {folded_because}
+        </span>
+      )}
       {marks.length > 0 && (
         <span className="tag tag-warn" title={`Holds invisible characters, shown as ${marks.join(' ')}`}>
           invisible characters: {marks.slice(0, 2).join(' ')}

@@ -5,6 +5,7 @@ import { useDesk } from './desk';
 import { Decided } from './file-head';
 import { treeRows } from './file-tree';
 import { keyOf, nameOf } from './paths';
+import { kindWords } from './words';
 
 type Props = { paths: string[]; current: string | undefined; onPick: (path: string) => void; decides: boolean };
 
@@ -27,6 +28,7 @@ export function Files({ paths, current, onPick, decides }: Props) {
       <ul>
         {rows.map((row) => {
           const file = files.get(row.path);
+          const kind = file && kindWords(file);
           return (
             <li key={`${row.type} ${row.path}`}>
               {row.type === 'folder' ? (
@@ -46,6 +48,11 @@ export function Files({ paths, current, onPick, decides }: Props) {
                 >
                   <i className={`change change-${file?.change ?? 'modified'}`} aria-label={file?.change ?? 'modified'} role="img" />
                   <span className="files-name">{row.name}</span>
+                  {kind && (
+                    <span className="files-kind" title={kind}>
+                      !<span className="unseen">{kind}</span>
+                    </span>
+                  )}
                   {file?.viewed && (
                     <span className="files-seen" title="Viewed">
                       <Icon name="check" size={11} />
