@@ -11,6 +11,7 @@ import { useDesk } from './desk';
 import { pathOf } from './patch';
 import { patchStats } from './patch-stats';
 import { nameOf } from './paths';
+import { Unsaved } from './unsaved';
 
 /** What is in the patch of the accepted hunks, by file. */
 function Preview({ revision }: { revision: number }) {
@@ -64,7 +65,7 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
     setBusy(true);
     setError(undefined);
     try {
-      const revision = await desk.save();
+      const revision = await desk.confirmed();
       const request: ApplyRequest = { revision, message, push, confirm_undecided: confirmed };
       const applied = await post<AppliedReview>(`${desk.path}/apply`, request, { 'Idempotency-Key': act.key() });
       act.done();
@@ -116,12 +117,12 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
           Leave out {count(counts.undecided, 'change')} that nobody has decided
         </label>
       )}
-      {error !== undefined && <Failure error={error} />}
+      {desk.unsaved ? <Unsaved /> : error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || nothing || (counts.undecided > 0 && !confirmed)}>
+        <button className="primary" disabled={busy || desk.unsaved || nothing || (counts.undecided > 0 && !confirmed)}>
           {busy ? 'Applying…' : `Apply ${count(counts.accepted, 'change')}`}
         </button>
       </div>

@@ -40,12 +40,12 @@ function Progress() {
 }
 
 function Saving() {
-  const { state, save } = useDesk();
+  const { state, saveAgain } = useDesk();
   if (state === 'failed')
     return (
       <span className="saving failed" role="status">
         Not saved
-        <button className="small" onClick={() => void save()}>
+        <button className="small" onClick={saveAgain}>
           Try again
         </button>
       </span>
@@ -102,7 +102,7 @@ function ViewMenu({ looking, look, has_new }: Pick<Props, 'looking' | 'look' | '
 }
 
 function MoreMenu(props: Props) {
-  const { review, may } = useDesk();
+  const { review, may, unsaved } = useDesk();
   const decided = review.status === 'waiting' || review.status === 'none' || review.status === 'changes_requested';
   return (
     <Menu.Root modal={false}>
@@ -134,7 +134,7 @@ function MoreMenu(props: Props) {
           {may.decide && decided && (
             <>
               <div className="menu-line" />
-              <Menu.Item className="menu-item" onSelect={props.onDismiss}>
+              <Menu.Item className="menu-item" disabled={unsaved} onSelect={props.onDismiss}>
                 Dismiss
               </Menu.Item>
             </>
@@ -147,7 +147,7 @@ function MoreMenu(props: Props) {
 
 /** Above the diff: how far the review is, how it is shown, and how it ends. */
 export function Bar(props: Props) {
-  const { may } = useDesk();
+  const { may, unsaved } = useDesk();
   const { looking, look, earlier } = props;
   return (
     <div className="review-bar" role="toolbar" aria-label="Review">
@@ -170,8 +170,8 @@ export function Bar(props: Props) {
       <ViewMenu {...props} />
       {may.act && (
         <>
-          <button onClick={props.onSendBack}>Send back</button>
-          <button className="primary" onClick={props.onApply}>
+          <button disabled={unsaved} onClick={props.onSendBack}>Send back</button>
+          <button className="primary" disabled={unsaved} onClick={props.onApply}>
             Apply
           </button>
         </>

@@ -34,8 +34,12 @@ export type Desk = {
   reasoning: string | undefined;
   reason: (hunk: string | undefined) => void;
   change: (edit: Edit) => void;
-  /** Resolves with the revision when everything is saved. */
-  save: () => Promise<number>;
+  /** Before an act on what is shown: resolves with its revision when exactly that is saved, throws Refusal else. */
+  confirmed: () => Promise<number>;
+  /** Something is decided that the server does not have: nobody may act on the review. */
+  unsaved: boolean;
+  /** Tries once more to save what failed. */
+  saveAgain: () => void;
   decide: (hunks: ReviewHunk[], verdict: HunkVerdict | null, reason?: string) => void;
   /** After something that changed the review and did not answer with it. */
   again: () => Promise<void>;
@@ -108,7 +112,9 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
     reasoning,
     reason,
     change: (edit) => edits.change(edit),
-    save: () => edits.save(),
+    confirmed: () => edits.confirmed(review),
+    unsaved: state === 'failed',
+    saveAgain: () => edits.again(),
     decide: (hunks, verdict, why) => edits.change({ verdicts: new Map(hunks.map((hunk) => [hunk.hunk_id, { verdict, reason: verdict ? (why ?? (hunk.verdict === verdict ? hunk.reason : null)) : null }])) }),
     again: () => client.invalidateQueries({ queryKey: key }),
     take: (changed) => client.setQueryData(key, changed),

@@ -14,7 +14,7 @@ export function Dialogs({ open, onClose }: { open: Dialog | undefined; onClose: 
   const desk = useDesk();
   const dismiss = async () => {
     try {
-      const revision = await desk.save();
+      const revision = await desk.confirmed();
       desk.take(await post<Review>(`${desk.path}/dismiss`, { revision }));
       toast('The run was put aside');
     } catch (error) {

@@ -4,7 +4,9 @@ import type { Review, ReviewEdit, ReviewHunk } from '../api/types';
 import { Edits, requestOf, withEdit, type Decision, type Overtaken } from './edits';
 
 const hunk = (hunk_id: string, change: Partial<ReviewHunk> = {}) => ({ hunk_id, path: 'a', kind: 'text', verdict: null, reason: null, by: null, stale: false, from_run: null, ...change }) as ReviewHunk;
-const review = (revision: number, hunks: ReviewHunk[], change: Partial<Review> = {}) => ({ revision, hunks, files: [], comments: [], summary: '', counts: {}, ...change }) as unknown as Review;
+const with_verdict = (hunks: ReviewHunk[], verdict: Decision['verdict']) => hunks.filter((each) => each.verdict === verdict).length;
+const review = (revision: number, hunks: ReviewHunk[], change: Partial<Review> = {}) =>
+  ({ revision, hunks, files: [], comments: [], summary: '', counts: { accepted: with_verdict(hunks, 'accept'), rejected: with_verdict(hunks, 'reject'), undecided: with_verdict(hunks, null), stale: 0 }, ...change }) as unknown as Review;
 
 /** A server with two hunks; another reviewer may change it. */
 class Desk {
@@ -67,12 +69,39 @@ describe('a decision', () => {
     const desk = new Desk();
     desk.down = true;
     desk.decide('a', 'accept');
-    await desk.edits.save();
+    await expect(desk.edits.save()).rejects.toMatchObject({ code: 'unsaved' });
     expect([desk.edits.snapshot().state, desk.edits.snapshot().review.hunks[0]?.verdict, desk.failures.length]).toEqual(['failed', 'accept', 1]);
     desk.down = false;
     desk.decide('b', 'accept');
     await desk.edits.save();
     expect(desk.verdicts).toEqual(['accept ada', 'accept ada']);
+  });
+});
+
+describe('an act on the review', () => {
+  const shown = (desk: Desk) => desk.edits.snapshot().review;
+  test('goes on with the revision of what is saved', async () => {
+    const desk = new Desk();
+    desk.decide('a', 'reject');
+    expect(await desk.edits.confirmed(shown(desk))).toBe(2);
+  });
+  test('stops when a decision could not be saved, also one that was on its way', async () => {
+    const desk = new Desk();
+    desk.put('ada', { verdicts: [{ hunk_id: 'a', verdict: 'accept' }] });
+    desk.edits.take(desk.now);
+    desk.down = true;
+    desk.decide('a', 'reject');
+    await expect(desk.edits.confirmed(shown(desk))).rejects.toMatchObject({ code: 'unsaved' });
+    await expect(desk.edits.confirmed(shown(desk))).rejects.toMatchObject({ code: 'unsaved' });
+    expect(desk.verdicts[0]).toBe('accept ada');
+  });
+  test('stops when the server has other verdicts than those that were shown, though as many', async () => {
+    const desk = new Desk();
+    desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: 'accept' }] });
+    desk.edits.take(desk.now);
+    const seen = shown(desk);
+    desk.edits.take(desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: null }, { hunk_id: 'b', verdict: 'accept' }] })); // prettier-ignore
+    await expect(desk.edits.confirmed(seen)).rejects.toMatchObject({ status: 412 });
   });
 });
 

@@ -92,6 +92,18 @@ export function besides(edit: Edit, before: Review, now: Review): { left: Edit; 
   return { left: { ...edit, verdicts, summary: touched ? undefined : edit.summary }, by };
 }
 
+/** What was shown when somebody acted on it is what the server has. */
+export function decidesAlike(shown: Review, saved: Review): boolean {
+  const verdicts = new Map(saved.hunks.map((hunk) => [hunk.hunk_id, hunk.verdict]));
+  const taken = new Map(saved.comments.map((comment) => [comment.id, comment.accepted]));
+  return (
+    (['accepted', 'rejected', 'undecided'] as const).every((which) => shown.counts[which] === saved.counts[which]) &&
+    shown.hunks.every((hunk) => verdicts.get(hunk.hunk_id) === hunk.verdict) &&
+    shown.comments.every((comment) => (taken.get(comment.id) ?? false) === comment.accepted) &&
+    saved.comments.filter((comment) => comment.accepted).length === shown.comments.filter((comment) => comment.accepted).length
+  );
+}
+
 const tries = 5;
 
 export class Edits {
@@ -131,11 +143,23 @@ export class Edits {
     this.failure = false;
     this.touched = true;
     this.tell();
-    void this.save();
+    this.again();
   }
 
-  /** Resolves when nothing is left to save, or saving failed. The revision is that of the last state that the server confirmed. */
-  async save(): Promise<number> {
+  /** Tries to save what is not saved; whether that works shows in the state. */
+  again(): void {
+    void this.save().catch(() => {});
+  }
+
+  /** For an act on what is shown: its revision, when the server has saved exactly that. Throws Refusal else. */
+  async confirmed(shown: Review): Promise<number> {
+    const saved = await this.save();
+    if (!decidesAlike(shown, saved)) throw new Refusal(412, 'precondition_failed', 'the review has changed, so nothing was done', 'Look at it again, then repeat it.');
+    return saved.revision;
+  }
+
+  /** Resolves with what the server has when nothing is left to save; throws Refusal when something is. */
+  async save(): Promise<Review> {
     if (this.busy) return this.settled();
     this.busy = true;
     this.failure = false;
@@ -160,15 +184,24 @@ export class Edits {
     }
     this.busy = false;
     this.tell();
-    return this.known.revision;
+    return this.outcome();
   }
 
-  private settled(): Promise<number> {
-    return new Promise((done) => {
+  private outcome(): Review {
+    if (this.failure) throw new Refusal(0, 'unsaved', 'not everything that you decided is saved, so nothing was done', 'Save it first: the bar above the changes has a button for it.');
+    return this.known;
+  }
+
+  private settled(): Promise<Review> {
+    return new Promise((done, refuse) => {
       const stop = this.subscribe(() => {
         if (this.busy) return;
         stop();
-        done(this.known.revision);
+        try {
+          done(this.outcome());
+        } catch (error) {
+          refuse(error);
+        }
       });
     });
   }

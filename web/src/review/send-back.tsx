@@ -9,6 +9,7 @@ import { count } from '../words/money';
 import { useActKey } from './act-key';
 import { useDesk } from './desk';
 import { keyOf, nameOf } from './paths';
+import { Unsaved } from './unsaved';
 import { linesWords, wholeWords } from './words';
 
 /** What the agent will be told, as far as the review says it. */
@@ -66,7 +67,7 @@ function Form({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      const revision = await desk.save();
+      const revision = await desk.confirmed();
       const request: SendBackRequest = { revision, ...(note.trim() && { note: note.trim() }) };
       const { run } = await post<SentBack>(`${desk.path}/send-back`, request, { 'Idempotency-Key': act.key() });
       act.done();
@@ -103,12 +104,12 @@ function Form({ onClose }: { onClose: () => void }) {
         />
       </label>
       <Told />
-      {error !== undefined && <Failure error={error} />}
+      {desk.unsaved ? <Unsaved /> : error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || empty}>
+        <button className="primary" disabled={busy || desk.unsaved || empty}>
           {busy ? 'Sending…' : 'Send back'}
         </button>
       </div>
