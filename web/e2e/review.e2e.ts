@@ -218,6 +218,42 @@ test('a decision that cannot be saved says so, and is saved when it is tried aga
   expectNoFaults(ada, bob);
 });
 
+test('nothing is applied while what was decided is not saved', async () => {
+  const { page } = ada;
+  const applied: string[] = [];
+  page.on('request', (request) => request.url().endsWith('/apply') && applied.push(request.url()));
+  let answer = () => {};
+  const gate = new Promise<void>((done) => (answer = done));
+  await page.route(/\/review$/, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    await gate;
+    await route.fulfill({ status: 400, json: { error: { code: 'bad_input', message: 'no such reason', field: 'verdicts[0].reason' } } });
+  });
+  const third = strip(page, 'cart.py', 2);
+  await third.scrollIntoViewIfNeeded();
+  await third.getByRole('button', { name: 'Reject' }).click();
+  await third.locator('.strip-reason').waitFor();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('3 accepted').waitFor();
+  await dialog.getByLabel('Leave out 3 changes that nobody has decided').check();
+  await dialog.getByRole('button', { name: 'Apply 3 changes' }).click();
+  answer();
+  await dialog.getByText('The server refused something that you decided.').waitFor();
+  await dialog.getByText('4 accepted').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Apply 4 changes' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('button', { name: 'Apply', exact: true }).isDisabled()).toBe(true);
+  await page.unroute(/\/review$/);
+  await page.getByRole('button', { name: 'Go on without' }).click();
+  await third.getByText('Accepted').waitFor();
+  await saved(page);
+  expect(applied).toEqual([]);
+  ada.forgive(/400/);
+  expectNoFaults(ada);
+});
+
 test('a viewed file folds, and is marked in the tree', async () => {
   const { page } = ada;
   await pick(page, 'receipt.py');

@@ -8,9 +8,11 @@ import { Modal } from '../ui/dialog';
 import { count } from '../words/money';
 import { useActKey } from './act-key';
 import { useDesk } from './desk';
+import { tooLong } from './limits';
 import { pathOf } from './patch';
 import { patchStats } from './patch-stats';
 import { nameOf } from './paths';
+import { TooLong } from './too-long';
 import { Unsaved } from './unsaved';
 
 /** What is in the patch of the accepted hunks, by file. */
@@ -104,6 +106,7 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
           }}
         />
       </label>
+      <TooLong text={message} limit="message" />
       <p className="soft small-text">
         One commit on the base {run.base_commit && <code>{run.base_commit.slice(0, 8)}</code>}, as the branch <code>{run.branch}-accepted</code>. Your base branch stays as it is.
       </p>
@@ -122,7 +125,7 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || desk.unsaved || nothing || (counts.undecided > 0 && !confirmed)}>
+        <button className="primary" disabled={busy || desk.unsaved || nothing || tooLong(message, 'message') !== undefined || (counts.undecided > 0 && !confirmed)}>
           {busy ? 'Applying…' : `Apply ${count(counts.accepted, 'change')}`}
         </button>
       </div>

@@ -40,7 +40,16 @@ function Progress() {
 }
 
 function Saving() {
-  const { state, saveAgain } = useDesk();
+  const { state, saveAgain, refused, acknowledge } = useDesk();
+  if (state === 'refused')
+    return (
+      <span className="saving failed" role="status" title={refused}>
+        Refused<span className="wide-only refused-words">{refused}</span>
+        <button className="small" onClick={acknowledge}>
+          Go on without
+        </button>
+      </span>
+    );
   if (state === 'failed')
     return (
       <span className="saving failed" role="status">

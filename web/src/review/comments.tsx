@@ -9,6 +9,8 @@ import { useDesk } from './desk';
 import { anchorOf, type Place } from './drafts';
 import { namedBy } from './paths';
 import { visibleText } from './visible';
+import { tooLong } from './limits';
+import { TooLong } from './too-long';
 import { linesWords } from './words';
 
 function Suggested({ comment, editable }: { comment: ReviewComment; editable: boolean }) {
@@ -106,7 +108,8 @@ function Writing({ place, label, first = '', lines, onCancel, actions }: Writing
     drafts.keep(place, '');
     drafts.keep(`suggest:${place}`, '');
   };
-  const ready = body.trim() !== '' || suggestion !== undefined;
+  const fits = !tooLong(body.trim(), 'comment') && !tooLong(`${suggestion ?? ''}\n`, 'comment');
+  const ready = fits && (body.trim() !== '' || suggestion !== undefined);
   const run = async (action: Action | undefined) => {
     if (!ready || !action) return;
     setBusy(true);
@@ -139,6 +142,8 @@ function Writing({ place, label, first = '', lines, onCancel, actions }: Writing
       {suggestion !== undefined && (
         <textarea className="mono" rows={Math.min(8, suggestion.split('\n').length + 1)} aria-label="Lines in place of these" value={suggestion} onChange={(event) => suggest(event.target.value)} />
       )}
+      <TooLong text={body.trim()} limit="comment" />
+      <TooLong text={`${suggestion ?? ''}\n`} limit="comment" />
       <div className="actions">
         {lines !== undefined && (
           <button type="button" className="ghost small" aria-pressed={suggestion !== undefined} onClick={() => suggest(suggestion === undefined ? lines : undefined)}>

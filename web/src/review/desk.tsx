@@ -8,9 +8,10 @@ import { useMay } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count } from '../words/money';
 import { anchorOf, Drafts, draftsName, type Place } from './drafts';
-import { Edits, type Edit, type Overtaken, type SaveState } from './edits';
+import { Edits, empty, type Edit, type Overtaken, type SaveState } from './edits';
 import { hunksByFile } from './order';
 import { keyOf, nameOf } from './paths';
+import { refusedWords, textsOf } from './refused';
 import { verdictWords } from './words';
 
 export type Desk = {
@@ -40,6 +41,9 @@ export type Desk = {
   unsaved: boolean;
   /** Tries once more to save what failed. */
   saveAgain: () => void;
+  /** In words what the server refused and nobody has looked at yet. */
+  refused: string | undefined;
+  acknowledge: () => void;
   decide: (hunks: ReviewHunk[], verdict: HunkVerdict | null, reason?: string) => void;
   /** After something that changed the review and did not answer with it. */
   again: () => Promise<void>;
@@ -63,12 +67,23 @@ function tellOvertaken({ hunks, summary }: Overtaken): void {
   if (summary) toast('Somebody changed the summary meanwhile; theirs stands, yours is still in the field', 'warn');
 }
 
+/** The browser asks before it leaves. */
+function useWarning(unsaved: boolean): void {
+  useEffect(() => {
+    if (!unsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [unsaved]);
+}
+
 /** Of one review that has been read. */
 export function useDeskOf(job: Job, run: Run, first: Review): Desk {
   const client = useQueryClient();
   const me = useSession().data?.principal ?? '';
   const path = `/api/v1/jobs/${job.id}/runs/${run.number}/review`;
   const key = useMemo(() => ['review', job.id, run.number], [job.id, run.number]);
+  const drafts = useMemo(() => new Drafts(localStorage, draftsName(job.id, run.number)), [job.id, run.number]);
   const edits = useMemo(
     () =>
       new Edits(first, me, {
@@ -77,17 +92,22 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
         show: (review) => client.setQueryData(key, review),
         overtaken: tellOvertaken,
         failed: (error) => toastRefusal('Your decisions are not saved', error),
+        refused: (part, error) => {
+          for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
+          const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';
+          toast(`The server refused ${refusedWords(part, first)}: ${error.message}`, 'bad', `${error.hint ?? ''}${kept}`.trim());
+        },
       }),
     // Not of `first`: later states come through `take`.
-    [path, me, key, client],
+    [path, me, key, client, drafts],
   );
-  const { review, state } = useSyncExternalStore(edits.subscribe, edits.snapshot);
+  const { review, state, taken_back } = useSyncExternalStore(edits.subscribe, edits.snapshot);
+  useWarning(state === 'saving' || state === 'failed');
   const latest = useReview(job.id, run.number, true).data;
   useEffect(() => {
     if (latest) edits.take(latest);
   }, [latest, edits]);
 
-  const drafts = useMemo(() => new Drafts(localStorage, draftsName(job.id, run.number)), [job.id, run.number]);
   const [editors, setEditors] = useState(() => drafts.places().filter((place) => anchorOf(place) !== undefined));
   const [current, look] = useState<string>();
   const [reasoning, reason] = useState<string>();
@@ -113,8 +133,10 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
     reason,
     change: (edit) => edits.change(edit),
     confirmed: () => edits.confirmed(review),
-    unsaved: state === 'failed',
+    unsaved: state === 'failed' || state === 'refused',
     saveAgain: () => edits.again(),
+    refused: state === 'refused' && !empty(taken_back) ? refusedWords(taken_back, review) : undefined,
+    acknowledge: () => edits.acknowledge(),
     decide: (hunks, verdict, why) => edits.change({ verdicts: new Map(hunks.map((hunk) => [hunk.hunk_id, { verdict, reason: verdict ? (why ?? (hunk.verdict === verdict ? hunk.reason : null)) : null }])) }),
     again: () => client.invalidateQueries({ queryKey: key }),
     take: (changed) => client.setQueryData(key, changed),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../api/client';
 import type { Review, ReviewEdit, ReviewHunk } from '../api/types';
 import { Edits, requestOf, withEdit, type Decision, type Overtaken } from './edits';
+import { Edits, type Decision, type Edit, type Overtaken } from './edits';
 
 const hunk = (hunk_id: string, change: Partial<ReviewHunk> = {}) => ({ hunk_id, path: 'a', kind: 'text', verdict: null, reason: null, by: null, stale: false, from_run: null, ...change }) as ReviewHunk;
 const with_verdict = (hunks: ReviewHunk[], verdict: Decision['verdict']) => hunks.filter((each) => each.verdict === verdict).length;
@@ -15,6 +16,9 @@ class Desk {
   overtaken: Overtaken[] = [];
   failures: unknown[] = [];
   down = false;
+  refused: [Edit, string][] = [];
+  /** Says why an edit is refused, if it is. */
+  refuses: (edit: ReviewEdit) => Refusal | undefined = () => undefined;
   /** Holds every request until it is released. */
   gate: Promise<void> = Promise.resolve();
   edits = new Edits(this.now, 'ada', {
@@ -23,12 +27,15 @@ class Desk {
       await this.gate;
       if (this.down) throw new Refusal(0, 'unavailable', 'away');
       if (revision !== this.now.revision) throw new Refusal(412, 'precondition_failed', 'changed');
+      const refusal = this.refuses(edit);
+      if (refusal) throw refusal;
       return this.put('ada', edit);
     },
     read: async () => this.now,
     show: () => {},
     overtaken: (by) => this.overtaken.push(by),
     failed: (error) => this.failures.push(error),
+    refused: (part, error) => this.refused.push([part, error.message]),
   });
 
   put(by: string, edit: ReviewEdit): Review {
@@ -102,6 +109,67 @@ describe('an act on the review', () => {
     const seen = shown(desk);
     desk.edits.take(desk.put('bob', { verdicts: [{ hunk_id: 'a', verdict: null }, { hunk_id: 'b', verdict: 'accept' }] })); // prettier-ignore
     await expect(desk.edits.confirmed(seen)).rejects.toMatchObject({ status: 412 });
+  });
+});
+
+describe('what the server refuses for good', () => {
+  const verdicts = (entries: [string, Decision][]): Edit => ({ verdicts: new Map(entries) });
+  const both = verdicts([['a', { verdict: 'accept', reason: null }], ['b', { verdict: 'reject', reason: 'ü' }]]); // prettier-ignore
+  const bad = (edit: ReviewEdit) => edit.verdicts?.findIndex((each) => each.reason === 'ü') ?? -1;
+  const refuses: [string, Desk['refuses']][] = [
+    ['named', (edit) => (bad(edit) < 0 ? undefined : new Refusal(400, 'bad_input', 'too long', `verdicts[${bad(edit)}].reason`))],
+    ['not named', (edit) => (bad(edit) < 0 ? undefined : new Refusal(400, 'bad_input', 'too long'))],
+  ];
+  test.each(refuses)('is taken back, and the rest is saved (%s)', async (_, refuse) => {
+    const desk = new Desk();
+    desk.refuses = refuse;
+    desk.edits.change(both);
+    await expect(desk.edits.save()).rejects.toMatchObject({ code: 'unsaved' });
+    const { review: shown, state } = desk.edits.snapshot();
+    expect([desk.verdicts, shown.hunks.map((each) => each.verdict), state]).toEqual([['accept ada', '-'], ['accept', null], 'refused']);
+    expect(desk.refused).toEqual([[expect.objectContaining({ verdicts: new Map([['b', { verdict: 'reject', reason: 'ü' }]]) }), 'too long']]);
+    desk.decide('a', 'reject');
+    await expect(desk.edits.save()).rejects.toMatchObject({ code: 'unsaved' });
+    expect(desk.verdicts).toEqual(['reject ada', '-']);
+  });
+  test('stops an act until it was seen, or decided anew', async () => {
+    for (const go_on of [(desk: Desk) => desk.edits.acknowledge(), (desk: Desk) => desk.decide('b', 'reject', 'short')]) {
+      const desk = new Desk();
+      desk.refuses = refuses[0]![1];
+      desk.edits.change(both);
+      await expect(desk.edits.confirmed(desk.edits.snapshot().review)).rejects.toMatchObject({ code: 'unsaved' });
+      go_on(desk);
+      await expect(desk.edits.confirmed(desk.edits.snapshot().review)).resolves.toBeGreaterThan(1);
+    }
+  });
+  test('about the whole review is not tried in parts', async () => {
+    const desk = new Desk();
+    desk.refuses = () => new Refusal(409, 'conflict', 'the review was dismissed');
+    desk.edits.change(both);
+    await expect(desk.edits.save()).rejects.toMatchObject({ code: 'unsaved' });
+    expect([desk.asked.length, desk.edits.snapshot().state]).toEqual([1, 'refused']);
+  });
+  test('does not hold what the others decided while its parts are tried', async () => {
+    const desk = new Desk();
+    let first = true;
+    desk.refuses = () => {
+      if (!first) return undefined;
+      first = false;
+      desk.put('bob', { verdicts: [{ hunk_id: 'b', verdict: 'accept' }] });
+      return new Refusal(400, 'bad_input', 'odd');
+    };
+    desk.edits.change(both);
+    await desk.edits.save();
+    expect([desk.verdicts, desk.overtaken.length]).toEqual([['accept ada', 'accept bob'], 1]);
+  });
+  test('only for now is kept', async () => {
+    for (const status of [0, 401, 408, 429, 500, 503]) {
+      const desk = new Desk();
+      desk.refuses = () => new Refusal(status, 'unavailable', 'later');
+      desk.edits.change(both);
+      await expect(desk.edits.save()).rejects.toMatchObject({ code: 'unsaved' });
+      expect([desk.edits.snapshot().state, desk.edits.snapshot().review.hunks[0]?.verdict, desk.refused]).toEqual(['failed', 'accept', []]);
+    }
   });
 });
 

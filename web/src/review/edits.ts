@@ -2,6 +2,7 @@
 import { Refusal } from '../api/client';
 import type { HunkVerdict, Review, ReviewEdit, ReviewHunk } from '../api/types';
 import { keyOf, namedBy } from './paths';
+import { apart, decidesNothing, isForGood, without } from './refused';
 
 export type Decision = { verdict: HunkVerdict | null; reason: string | null };
 
@@ -14,7 +15,8 @@ export type Edit = {
   send_drafts?: true;
 };
 
-export type SaveState = 'untouched' | 'saved' | 'saving' | 'failed';
+/** `refused`: everything but what the server will not take is saved, and that was not looked at yet. */
+export type SaveState = 'untouched' | 'saved' | 'saving' | 'failed' | 'refused';
 
 /** What somebody else decided first, about something that one decided too. Theirs stands. */
 export type Overtaken = { hunks: ReviewHunk[]; summary: boolean };
@@ -26,9 +28,11 @@ export type Ports = {
   show: (review: Review) => void;
   overtaken: (by: Overtaken) => void;
   failed: (error: unknown) => void;
+  /** The server will not take it: it is taken back. */
+  refused: (part: Edit, error: Refusal) => void;
 };
 
-const empty = (edit: Edit) => !edit.verdicts?.size && !edit.suggestions?.size && !edit.viewed?.size && edit.summary === undefined && !edit.send_drafts;
+export const empty = (edit: Edit) => !edit.verdicts?.size && !edit.suggestions?.size && !edit.viewed?.size && edit.summary === undefined && !edit.send_drafts;
 
 /** `later` on top of `first`. */
 export function merged(first: Edit, later: Edit): Edit {
@@ -105,22 +109,27 @@ export function decidesAlike(shown: Review, saved: Review): boolean {
 }
 
 const tries = 5;
+/** So often a refused edit is tried in halves; then the rest of it counts as refused. */
+const most_halves = 64;
 
 export class Edits {
   private waiting: Edit = {};
   private sent: Edit = {};
+  /** Of an edit that was refused, what is tried by itself: before what waits. */
+  private parts: Edit[] = [];
+  private taken_back: Edit = {};
   private busy = false;
   private failure = false;
   private touched = false;
   private readonly listeners = new Set<() => void>();
-  private view: { review: Review; state: SaveState };
+  private view: { review: Review; state: SaveState; taken_back: Edit };
 
   constructor(
     private known: Review,
     private readonly me: string,
     private readonly ports: Ports,
   ) {
-    this.view = { review: known, state: 'untouched' };
+    this.view = { review: known, state: 'untouched', taken_back: {} };
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -128,7 +137,7 @@ export class Edits {
     return () => void this.listeners.delete(listener);
   };
 
-  snapshot = (): { review: Review; state: SaveState } => this.view;
+  snapshot = (): { review: Review; state: SaveState; taken_back: Edit } => this.view;
 
   /** The server's state of the review, from wherever it was learned. */
   take(review: Review): void {
@@ -140,10 +149,17 @@ export class Edits {
 
   change(edit: Edit): void {
     this.waiting = merged(this.waiting, edit);
+    this.taken_back = without(this.taken_back, edit);
     this.failure = false;
     this.touched = true;
     this.tell();
     this.again();
+  }
+
+  /** Somebody has seen what was taken back: the review is what it is without that. */
+  acknowledge(): void {
+    this.taken_back = {};
+    this.tell();
   }
 
   /** Tries to save what is not saved; whether that works shows in the state. */
@@ -164,10 +180,9 @@ export class Edits {
     this.busy = true;
     this.failure = false;
     let tried = 0;
-    while (!empty(this.waiting) && !this.failure) {
+    let halves = 0;
+    while (!this.failure && this.takeNext()) {
       const base = this.known;
-      this.sent = this.waiting;
-      this.waiting = {};
       this.tell();
       try {
         const saved = await this.ports.send(requestOf(this.sent), this.known.revision);
@@ -179,6 +194,7 @@ export class Edits {
         const refused = this.sent;
         this.sent = {};
         if (error instanceof Refusal && error.status === 412 && ++tried < tries) await this.readAgain(refused, base);
+        else if (isForGood(error)) this.takeApart(refused, error, ++halves > most_halves);
         else this.fail(error, refused);
       }
     }
@@ -187,8 +203,26 @@ export class Edits {
     return this.outcome();
   }
 
+  private takeNext(): boolean {
+    const part = this.parts.shift();
+    this.sent = part ?? this.waiting;
+    if (!part) this.waiting = {};
+    return !empty(this.sent);
+  }
+
+  private takeApart(edit: Edit, error: Refusal, whole: boolean): void {
+    const { refused, rest } = apart(edit, error, whole);
+    this.parts = [...rest, ...this.parts];
+    // What was decided anew meanwhile is no loss.
+    const lost = without(refused, this.waiting);
+    if (empty(lost)) return;
+    this.taken_back = merged(this.taken_back, lost);
+    this.ports.refused(lost, error);
+  }
+
   private outcome(): Review {
     if (this.failure) throw new Refusal(0, 'unsaved', 'not everything that you decided is saved, so nothing was done', 'Save it first: the bar above the changes has a button for it.');
+    if (!decidesNothing(this.taken_back)) throw new Refusal(0, 'unsaved', 'the server refused something that you decided, so nothing was done', 'Look at what it refused first.');
     return this.known;
   }
 
@@ -222,9 +256,10 @@ export class Edits {
 
   /** What the others said first stands; the rest of what waits is still to be saved. */
   private yieldTo(now: Review): void {
-    const { left, by } = besides(this.waiting, this.known, now);
-    this.waiting = left;
-    this.tellOvertaken(by);
+    const edits = [...this.parts, this.waiting].map((edit) => besides(edit, this.known, now));
+    this.waiting = edits.at(-1)!.left;
+    this.parts = edits.slice(0, -1).flatMap(({ left }) => (empty(left) ? [] : [left]));
+    for (const { by } of edits) this.tellOvertaken(by);
   }
 
   private tellOvertaken(by: Overtaken): void {
@@ -232,15 +267,22 @@ export class Edits {
   }
 
   private fail(error: unknown, unsaved: Edit): void {
-    this.waiting = merged(unsaved, this.waiting);
+    this.waiting = [unsaved, ...this.parts, this.waiting].reduce(merged);
+    this.parts = [];
     this.failure = true;
     this.ports.failed(error);
   }
 
+  private stateWith(pending: Edit): SaveState {
+    if (this.failure) return 'failed';
+    if (!empty(pending)) return 'saving';
+    if (!decidesNothing(this.taken_back)) return 'refused';
+    return this.touched ? 'saved' : 'untouched';
+  }
+
   private tell(): void {
-    const pending = merged(this.sent, this.waiting);
-    const state: SaveState = this.failure ? 'failed' : !empty(pending) ? 'saving' : this.touched ? 'saved' : 'untouched';
-    this.view = { review: withEdit(this.known, pending, this.me), state };
+    const pending = [this.sent, ...this.parts, this.waiting].reduce(merged);
+    this.view = { review: withEdit(this.known, pending, this.me), state: this.stateWith(pending), taken_back: this.taken_back };
     for (const listener of [...this.listeners]) listener();
   }
 }

@@ -3,6 +3,8 @@ import type { HunkVerdict, ReviewHunk } from '../api/types';
 import { Icon } from '../ui/icons';
 import { useDesk } from './desk';
 import { keyOf } from './paths';
+import { tooLong } from './limits';
+import { TooLong } from './too-long';
 import { wholeWords } from './words';
 
 const classOf = (hunk: ReviewHunk) => (hunk.verdict === 'accept' ? 'accepted' : hunk.verdict === 'reject' ? 'rejected' : hunk.stale ? 'stale' : 'open');
@@ -42,29 +44,33 @@ function Reason({ hunk }: { hunk: ReviewHunk }) {
     if (asked) field.current?.focus({ preventScroll: true });
   }, [asked]);
   const save = () => {
+    // Stays in its field until it is shorter.
+    if (tooLong(text.trim(), 'reason')) return;
     drafts.keep(place, '');
     if (text.trim() !== (hunk.reason ?? '')) decide([hunk], 'reject', text.trim());
     reason(undefined);
   };
   return (
-    <input
-      ref={field}
-      className="strip-reason"
-      aria-label="Why it is rejected"
-      placeholder="Why? The agent is told when this is sent back"
-      maxLength={4096}
-      value={text}
-      onChange={(event) => {
-        setText(event.target.value);
-        drafts.keep(place, event.target.value);
-      }}
-      onBlur={save}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' && event.key !== 'Escape') return;
-        event.preventDefault();
-        event.currentTarget.blur();
-      }}
-    />
+    <>
+      <input
+        ref={field}
+        className="strip-reason"
+        aria-label="Why it is rejected"
+        placeholder="Why? The agent is told when this is sent back"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          drafts.keep(place, event.target.value);
+        }}
+        onBlur={save}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' && event.key !== 'Escape') return;
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+      <TooLong text={text.trim()} limit="reason" />
+    </>
   );
 }
 

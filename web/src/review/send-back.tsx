@@ -9,6 +9,8 @@ import { count } from '../words/money';
 import { useActKey } from './act-key';
 import { useDesk } from './desk';
 import { keyOf, nameOf } from './paths';
+import { tooLong } from './limits';
+import { TooLong } from './too-long';
 import { Unsaved } from './unsaved';
 import { linesWords, wholeWords } from './words';
 
@@ -103,13 +105,14 @@ function Form({ onClose }: { onClose: () => void }) {
           }}
         />
       </label>
+      <TooLong text={note.trim()} limit="note" />
       <Told />
       {desk.unsaved ? <Unsaved /> : error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || desk.unsaved || empty}>
+        <button className="primary" disabled={busy || desk.unsaved || empty || tooLong(note.trim(), 'note') !== undefined}>
           {busy ? 'Sending…' : 'Send back'}
         </button>
       </div>

@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { Modal } from '../ui/dialog';
 import { Markdown } from '../ui/markdown';
 import { useDesk } from './desk';
+import { tooLong } from './limits';
+import { TooLong } from './too-long';
 
 function Form({ onClose }: { onClose: () => void }) {
   const { review, change, drafts } = useDesk();
@@ -28,11 +30,14 @@ function Form({ onClose }: { onClose: () => void }) {
           drafts.keep('summary', event.target.value);
         }}
       />
+      <TooLong text={text.trim()} limit="summary" />
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary">Save</button>
+        <button className="primary" disabled={tooLong(text.trim(), 'summary') !== undefined}>
+          Save
+        </button>
       </div>
     </form>
   );
