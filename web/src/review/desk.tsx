@@ -67,6 +67,8 @@ function tellOvertaken({ hunks, summary }: Overtaken): void {
   if (summary) toast('Somebody changed the summary meanwhile; theirs stands, yours is still in the field', 'warn');
 }
 
+const none: Place[] = [];
+
 /** The browser asks before it leaves. */
 function useWarning(unsaved: boolean): void {
   useEffect(() => {
@@ -83,7 +85,7 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
   const me = useSession().data?.principal ?? '';
   const path = `/api/v1/jobs/${job.id}/runs/${run.number}/review`;
   const key = useMemo(() => ['review', job.id, run.number], [job.id, run.number]);
-  const drafts = useMemo(() => new Drafts(localStorage, draftsName(job.id, run.number)), [job.id, run.number]);
+  const drafts = useMemo(() => new Drafts(localStorage, draftsName(me, job.id, run.number)), [me, job.id, run.number]);
   const edits = useMemo(
     () =>
       new Edits(first, me, {
@@ -124,7 +126,7 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
     by_file,
     may,
     drafts,
-    editors,
+    editors: may.decide ? editors : none,
     open: (place) => setEditors((old) => (old.includes(place) ? old : [...old, place])),
     close: (place) => setEditors((old) => old.filter((each) => each !== place)),
     current,

@@ -13,47 +13,48 @@ export function anchorOf(place: Place): LineAnchor | undefined {
   return { side: parts[1] as 'base' | 'head', start_line: Number(parts[2]), end_line: Number(parts[3]), path: parts[4]! };
 }
 
-type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
+/** Each text has an entry of its own in the browser, so that two tabs do not write over each other's. */
 export class Drafts {
-  private readonly texts: Map<Place, string>;
+  /** What the browser had no room for stands here until the page is left. */
+  private readonly homeless = new Map<Place, string>();
 
   constructor(
     private readonly shelf: Shelf,
     private readonly name: string,
-  ) {
-    this.texts = new Map(Object.entries(read(shelf, name)));
-  }
+  ) {}
 
   text(place: Place): string {
-    return this.texts.get(place) ?? '';
+    return this.homeless.get(place) ?? this.shelf.getItem(this.name + place) ?? '';
   }
 
   /** An empty text is forgotten. */
   keep(place: Place, text: string): void {
-    if (text) this.texts.set(place, text);
-    else this.texts.delete(place);
+    this.homeless.delete(place);
     try {
-      if (this.texts.size) this.shelf.setItem(this.name, JSON.stringify(Object.fromEntries(this.texts)));
-      else this.shelf.removeItem(this.name);
+      if (text) this.shelf.setItem(this.name + place, text);
+      else this.shelf.removeItem(this.name + place);
     } catch {
-      // No room: the text still stands in its field.
+      this.homeless.set(place, text);
     }
   }
 
   places(): Place[] {
-    return [...this.texts.keys()];
+    return [...new Set([...namesOn(this.shelf, this.name).map((name) => name.slice(this.name.length)), ...this.homeless.keys()])];
   }
 }
 
-function read(shelf: Shelf, name: string): Record<string, string> {
-  try {
-    const found: unknown = JSON.parse(shelf.getItem(name) ?? '{}');
-    if (typeof found !== 'object' || found === null) return {};
-    return Object.fromEntries(Object.entries(found).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
-  } catch {
-    return {};
-  }
+function namesOn(shelf: Shelf, start: string): string[] {
+  return Array.from({ length: shelf.length }, (_, i) => shelf.key(i) ?? '').filter((name) => name.startsWith(start));
 }
 
-export const draftsName = (job: string, run: number): string => `forge.review.${job}.${run}`;
+/** Of everybody their own: others may sit at the same browser later. */
+const nameOf = (who: string) => `forge.typed/${encodeURIComponent(who)}/`;
+
+export const draftsName = (who: string, job: string, run: number): string => `${nameOf(who)}${job}/${run}/`;
+
+/** Leaves nothing of what somebody typed, in any review. */
+export function forgetDrafts(shelf: Shelf, who: string): void {
+  for (const name of namesOn(shelf, nameOf(who))) shelf.removeItem(name);
+}

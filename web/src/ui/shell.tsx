@@ -7,6 +7,7 @@ import { useSession } from '../api/queries';
 import { atLeast } from '../api/roles';
 import type { Role } from '../api/types';
 import { useJobs, useSeen, useStreamState } from '../live/live';
+import { forgetDrafts } from '../review/drafts';
 import { need } from '../words/states';
 import { Icon, Mark } from './icons';
 import { KeyHelp, useKeys } from './keys';
@@ -39,6 +40,7 @@ function UserMenu() {
   const signOut = async () => {
     try {
       await remove('/api/v1/session');
+      if (who) forgetDrafts(localStorage, who.principal);
       client.clear();
       window.location.assign('/sign-in');
     } catch (error) {
