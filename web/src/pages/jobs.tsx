@@ -190,10 +190,10 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
   };
   const here = rows[current];
   useKeys('Jobs', [
-    { keys: 'j', word: 'Next job', run: () => move(1) },
-    { keys: 'k', word: 'Job before', run: () => move(-1) },
-    { keys: 'ArrowDown', word: '', hidden: true, run: () => move(1) },
-    { keys: 'ArrowUp', word: '', hidden: true, run: () => move(-1) },
+    { keys: 'j', word: 'Next job', moves: true, run: () => move(1) },
+    { keys: 'k', word: 'Job before', moves: true, run: () => move(-1) },
+    { keys: 'ArrowDown', word: '', hidden: true, moves: true, run: () => move(1) },
+    { keys: 'ArrowUp', word: '', hidden: true, moves: true, run: () => move(-1) },
     { keys: 'Enter', word: 'Open the job', run: () => here?.type === 'job' && go(`/jobs/${here.job.id}`) },
     ...(may_cancel
       ? [

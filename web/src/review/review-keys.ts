@@ -39,12 +39,12 @@ export function useReviewKeys({ hunks, paths, path, showHunk, showFile, comment,
     { keys: 'v', word: 'Viewed, or not', run: () => path !== undefined && toggleViewed(path) },
   ];
   useKeys('Review', [
-    { keys: 'j', word: 'Next hunk', run: () => showHunk(stepped(hunks, current, 1)) },
-    { keys: 'k', word: 'Hunk before', run: () => showHunk(stepped(hunks, current, -1)) },
+    { keys: 'j', word: 'Next hunk', moves: true, run: () => showHunk(stepped(hunks, current, 1)) },
+    { keys: 'k', word: 'Hunk before', moves: true, run: () => showHunk(stepped(hunks, current, -1)) },
     { keys: 'n', word: 'Next undecided hunk', run: nextOpen },
     ...(may.decide ? deciding : []),
-    { keys: ']', word: 'Next file', run: () => showFile(steppedFile(paths, path, 1)) },
-    { keys: '[', word: 'File before', run: () => showFile(steppedFile(paths, path, -1)) },
+    { keys: ']', word: 'Next file', moves: true, run: () => showFile(steppedFile(paths, path, 1)) },
+    { keys: '[', word: 'File before', moves: true, run: () => showFile(steppedFile(paths, path, -1)) },
     { keys: 's', word: 'Side by side, or one column', run: toggleSplit },
     { keys: 'w', word: 'With white space, or without', run: toggleWhitespace },
   ]);

@@ -242,10 +242,10 @@ export default function TraceView({ job, run }: { job: Job; run: Run }) {
 
   const here = rows[at];
   useKeys('Trace', [
-    { keys: 'j', word: 'Next step', run: () => move(1) },
-    { keys: 'k', word: 'Step before', run: () => move(-1) },
-    { keys: 'ArrowDown', word: '', hidden: true, run: () => move(1) },
-    { keys: 'ArrowUp', word: '', hidden: true, run: () => move(-1) },
+    { keys: 'j', word: 'Next step', moves: true, run: () => move(1) },
+    { keys: 'k', word: 'Step before', moves: true, run: () => move(-1) },
+    { keys: 'ArrowDown', word: '', hidden: true, moves: true, run: () => move(1) },
+    { keys: 'ArrowUp', word: '', hidden: true, moves: true, run: () => move(-1) },
     { keys: 'ArrowRight', word: 'Unfold', run: () => here?.type === 'section' && fold(here.section.key, true) },
     { keys: 'ArrowLeft', word: 'Fold', run: () => here && (setCursor(here.section.key), fold(here.section.key, false)) },
     { keys: 'Enter', word: '', hidden: true, run: () => here && press(here) },

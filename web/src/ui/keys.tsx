@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { Modal } from './dialog';
+import { counts } from './held';
 
-/** A key or two keys one after the other ("g j"), what it does in words, and the doing. */
-export type Key = { keys: string; word: string; run: (event: KeyboardEvent) => void; hidden?: boolean };
+/** A key or two keys one after the other ("g j"), what it does in words, and the doing. One that moves goes on while it is held. */
+export type Key = { keys: string; word: string; run: (event: KeyboardEvent) => void; hidden?: boolean; moves?: boolean };
 
 const layers: { title: string; keys: () => Key[] }[] = [];
 let before = '';
@@ -16,6 +17,7 @@ function pressed(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return;
   // In a dialog the keys belong to it.
   if (document.querySelector('[role=dialog],[role=menu]')) return;
+  if (!counts(event, find(event.key))) return;
   const pair = event.timeStamp - before_at < pair_ms ? `${before} ${event.key}` : '';
   const found = (pair && find(pair)) || find(event.key);
   before = found ? '' : event.key;
