@@ -6,7 +6,7 @@ import { Command, Stat, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Modal } from '../ui/dialog';
 import { count } from '../words/money';
-import { useActKey } from './act-key';
+import { withActKey } from './act-key';
 import { useDesk } from './desk';
 import { tooLong } from './limits';
 import { pathOf } from './patch';
@@ -60,7 +60,6 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
   const [confirmed, setConfirmed] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const act = useActKey();
   const suggestions = review.comments.filter((comment) => comment.accepted && !comment.stale).length;
   const nothing = counts.accepted + suggestions === 0;
   const apply = async () => {
@@ -69,8 +68,7 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
     try {
       const revision = await desk.confirmed();
       const request: ApplyRequest = { revision, message, push, confirm_undecided: confirmed };
-      const applied = await post<AppliedReview>(`${desk.path}/apply`, request, { 'Idempotency-Key': act.key() });
-      act.done();
+      const applied = await withActKey(drafts, 'apply', (headers) => post<AppliedReview>(`${desk.path}/apply`, request, headers));
       drafts.keep('message', '');
       onDone(applied);
       await Promise.all([desk.again(), ...['job', 'runs'].map((what) => client.invalidateQueries({ queryKey: [what, job.id] }))]);

@@ -6,7 +6,7 @@ import type { SendBackRequest, SentBack } from '../api/types';
 import { Failure } from '../ui/boundary';
 import { Modal } from '../ui/dialog';
 import { count } from '../words/money';
-import { useActKey } from './act-key';
+import { withActKey } from './act-key';
 import { useDesk } from './desk';
 import { keyOf, nameOf } from './paths';
 import { tooLong } from './limits';
@@ -64,15 +64,13 @@ function Form({ onClose }: { onClose: () => void }) {
   const [note, setNote] = useState(drafts.text('note'));
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const act = useActKey();
   const send = async () => {
     setBusy(true);
     setError(undefined);
     try {
       const revision = await desk.confirmed();
       const request: SendBackRequest = { revision, ...(note.trim() && { note: note.trim() }) };
-      const { run } = await post<SentBack>(`${desk.path}/send-back`, request, { 'Idempotency-Key': act.key() });
-      act.done();
+      const { run } = await withActKey(drafts, 'send-back', (headers) => post<SentBack>(`${desk.path}/send-back`, request, headers));
       drafts.keep('note', '');
       await Promise.all([desk.again(), ...['job', 'runs'].map((what) => client.invalidateQueries({ queryKey: [what, job.id] }))]);
       onClose();
