@@ -2,6 +2,9 @@ import { Refusal } from '../api/client';
 import { requestKey } from '../pages/job-form';
 import type { Drafts } from './drafts';
 
+/** Answers that say for sure that it was not done. Without an answer, or while the server is still at it (409), it may have been. */
+const not_done = [400, 403, 404, 412, 413, 422];
+
 export type Act = 'apply' | 'send-back';
 
 /** Sends an act with its key: the same one, also after a reload, until the server has answered; a new one after that. */
@@ -14,8 +17,7 @@ export async function withActKey<T>(drafts: Drafts, act: Act, send: (headers: Re
     drafts.keep(place, '');
     return answer;
   } catch (error) {
-    // Without an answer, or when the server broke on the way, it may have been done.
-    if (error instanceof Refusal && error.status >= 400 && error.status < 500) drafts.keep(place, '');
+    if (error instanceof Refusal && not_done.includes(error.status)) drafts.keep(place, '');
     throw error;
   }
 }
