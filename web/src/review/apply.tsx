@@ -1,12 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { getText, post, Refusal } from '../api/client';
-import type { AppliedReview, ApplyRequest } from '../api/types';
+import type { AppliedReview, ApplyRequest, Review, ReviewComment } from '../api/types';
 import { Command, Stat, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Modal } from '../ui/dialog';
+import { toast } from '../ui/toasts';
 import { count } from '../words/money';
 import { withActKey } from './act-key';
+import { goesIn, isCommit } from './apply-words';
 import { useDesk } from './desk';
 import { tooLong } from './limits';
 import { pathOf } from './patch';
@@ -14,9 +16,13 @@ import { patchStats } from './patch-stats';
 import { nameOf } from './paths';
 import { TooLong } from './too-long';
 import { Unsaved } from './unsaved';
+import { linesWords } from './words';
+
+/** The suggestions that go into the commit beside what is accepted. */
+const takenOf = (review: Review) => review.comments.filter((comment) => comment.suggestion !== null && comment.accepted && !comment.stale);
 
 /** What is in the patch of the accepted hunks, by file. */
-function Preview({ revision }: { revision: number }) {
+function Accepted({ revision }: { revision: number }) {
   const { job, run } = useDesk();
   const path = `/api/v1/jobs/${job.id}/runs/${run.number}/patch?part=accepted`;
   const accepted = useQuery({ queryKey: ['accepted', job.id, run.number, revision], queryFn: ({ signal }) => getText(path, 'text/x-patch', signal), staleTime: Infinity });
@@ -37,12 +43,36 @@ function Preview({ revision }: { revision: number }) {
   );
 }
 
-export function AppliedWords({ applied }: { applied: AppliedReview }) {
+/** Lines that are suggested in place of others, and taken. */
+function Suggestions({ taken, alone }: { taken: ReviewComment[]; alone: boolean }) {
+  return (
+    <div className="goes-in-too">
+      <p>
+        {alone ? '' : 'and '}
+        {count(taken.length, 'suggestion')}
+      </p>
+      <ul className="goes-in" aria-label="Suggestions that go in">
+        {taken.map((comment) => (
+          <li key={comment.id}>
+            <span className="mono">{comment.path}</span>
+            <span className="soft">{linesWords(comment)}</span>
+            <span className="gap" />
+            <span className="soft">by {comment.author}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+type Done = { applied: AppliedReview; suggestions?: number };
+
+export function AppliedWords({ applied, suggestions }: Done) {
   const { job, run } = useDesk();
   return (
     <>
       <p>
-        {count(applied.accepted, 'change')} {applied.accepted === 1 ? 'is' : 'are'} the commit <code>{applied.commit.slice(0, 10)}</code> on <code>{applied.branch}</code>
+        {isCommit(applied.accepted, suggestions)} the commit <code>{applied.commit.slice(0, 10)}</code> on <code>{applied.branch}</code>
         {applied.pushed ? ', pushed.' : ', not pushed.'}
       </p>
       {applied.pushed ? <Command text={`git fetch origin ${applied.branch} && git merge FETCH_HEAD`} /> : <Command text={`forge review ${job.id.slice(0, 10)} --run ${run.number} --patch --accepted | git apply --index`} />}
@@ -50,7 +80,7 @@ export function AppliedWords({ applied }: { applied: AppliedReview }) {
   );
 }
 
-function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: AppliedReview) => void }) {
+function Form({ onClose, onDone }: { onClose: () => void; onDone: (done: Done) => void }) {
   const desk = useDesk();
   const { review, run, job, drafts } = desk;
   const { counts } = review;
@@ -60,7 +90,8 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
   const [confirmed, setConfirmed] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const suggestions = review.comments.filter((comment) => comment.accepted && !comment.stale).length;
+  const taken = takenOf(review);
+  const suggestions = taken.length;
   const nothing = counts.accepted + suggestions === 0;
   const apply = async () => {
     setBusy(true);
@@ -70,7 +101,8 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
       const request: ApplyRequest = { revision, message, push, confirm_undecided: confirmed };
       const applied = await withActKey(drafts, 'apply', (headers) => post<AppliedReview>(`${desk.path}/apply`, request, headers));
       drafts.keep('message', '');
-      onDone(applied);
+      if (applied.commit === review.applied?.commit) toast('That had been applied already: nothing new was done', 'warn');
+      onDone({ applied, suggestions });
       await Promise.all([desk.again(), ...['job', 'runs'].map((what) => client.invalidateQueries({ queryKey: [what, job.id] }))]);
     } catch (refused) {
       setError(refused);
@@ -90,9 +122,9 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
         <span className="yes">{counts.accepted} accepted</span>
         <span className="no">{counts.rejected} rejected</span>
         <span>{counts.undecided} undecided</span>
-        {suggestions > 0 && <span>{count(suggestions, 'suggestion')} taken</span>}
       </div>
-      {nothing ? <p className="soft">Nothing is accepted, so there is nothing to apply.</p> : counts.accepted > 0 && <Preview revision={review.revision} />}
+      {nothing ? <p className="soft">Nothing is accepted, so there is nothing to apply.</p> : counts.accepted > 0 && <Accepted revision={review.revision} />}
+      {suggestions > 0 && <Suggestions taken={taken} alone={counts.accepted === 0} />}
       <label>
         <span>Commit message</span>
         <textarea
@@ -124,7 +156,7 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
           Back
         </button>
         <button className="primary" disabled={busy || desk.unsaved || nothing || tooLong(message, 'message') !== undefined || (counts.undecided > 0 && !confirmed)}>
-          {busy ? 'Applying…' : `Apply ${count(counts.accepted, 'change')}`}
+          {busy ? 'Applying…' : `Apply ${goesIn(counts.accepted, suggestions)}`}
         </button>
       </div>
     </form>
@@ -133,16 +165,16 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (applied: Appl
 
 /** Makes one commit of what was accepted, after a look at it. */
 export function Apply({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const [applied, setApplied] = useState<AppliedReview>();
+  const [done, setDone] = useState<Done>();
   const close = () => {
     onClose();
-    setApplied(undefined);
+    setDone(undefined);
   };
   return (
-    <Modal open={open} onClose={close} title={applied ? 'Applied' : 'Apply what is accepted'} wide>
-      {applied ? (
+    <Modal open={open} onClose={close} title={done ? 'Applied' : 'Apply what is accepted'} wide>
+      {done ? (
         <div className="act">
-          <AppliedWords applied={applied} />
+          <AppliedWords {...done} />
           <div className="actions">
             <button className="primary" onClick={close}>
               Done
@@ -150,7 +182,7 @@ export function Apply({ open, onClose }: { open: boolean; onClose: () => void })
           </div>
         </div>
       ) : (
-        <Form onClose={close} onDone={setApplied} />
+        <Form onClose={close} onDone={setDone} />
       )}
     </Modal>
   );
