@@ -13,7 +13,7 @@ import { useDesk } from './desk';
 import { tooLong } from './limits';
 import { pathOf } from './patch';
 import { patchStats } from './patch-stats';
-import { nameOf } from './paths';
+import { keyOf, nameOf } from './paths';
 import { TooLong } from './too-long';
 import { Unsaved } from './unsaved';
 import { linesWords } from './words';
@@ -54,7 +54,7 @@ function Suggestions({ taken, alone }: { taken: ReviewComment[]; alone: boolean 
       <ul className="goes-in" aria-label="Suggestions that go in">
         {taken.map((comment) => (
           <li key={comment.id}>
-            <span className="mono">{comment.path}</span>
+            <span className="mono">{nameOf(keyOf(comment))}</span>
             <span className="soft">{linesWords(comment)}</span>
             <span className="gap" />
             <span className="soft">by {comment.author}</span>

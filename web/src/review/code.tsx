@@ -2,22 +2,18 @@
 import type { CodeViewLineSelection, FileDiffMetadata, SelectedLineRange } from '@pierre/diffs';
 import { CodeView, WorkerPoolContextProvider, type CodeViewHandle } from '@pierre/diffs/react';
 import HighlightWorker from '@pierre/diffs/worker/worker.js?worker';
-import { useEffect, useMemo, useRef, useSyncExternalStore, type ReactNode, type Ref } from 'react';
+import { useEffect, useMemo, useRef, type ReactNode, type Ref } from 'react';
 import { useLatest } from '../ui/latest';
+import { useMedia } from '../ui/media';
+import { head_height, highlighter, pool_size, shown } from './code-options';
 import type { LineAnchor } from './drafts';
+import { lastAbove } from './here';
 import type { Item, Pinned, Spot } from './items';
-import { inner_css, theme } from './theme';
 import type { ViewChoice } from './view-choice';
 
 export type CodeHandle = CodeViewHandle<Pinned, undefined>;
 
-const line_height = 20;
-const head_height = 38;
-/** Longer lines are shown without colours, which would take the browser seconds. */
-const coloured_characters = 10_000;
-
-const pool = { workerFactory: () => new HighlightWorker(), poolSize: 2 };
-const highlighter = { theme, tokenizeMaxLineLength: coloured_characters, lineDiffType: 'word-alt' as const };
+const pool = { workerFactory: () => new HighlightWorker(), poolSize: pool_size };
 
 type Files = { oldFile: { name: string; contents: string }; newFile: { name: string; contents: string } } | { oldFile: null; newFile: { name: string; contents: string } };
 
@@ -43,16 +39,7 @@ function linesOf(path: string, range: SelectedLineRange): LineAnchor {
 }
 
 /** Two columns of a phone's width hold no line of code. */
-const two_columns = window.matchMedia('(min-width: 721px)');
-
-const useWide = () =>
-  useSyncExternalStore(
-    (changed) => {
-      two_columns.addEventListener('change', changed);
-      return () => two_columns.removeEventListener('change', changed);
-    },
-    () => two_columns.matches,
-  );
+const two_columns = '(min-width: 721px)';
 
 /** The buttons that show more lines come without names and cannot be reached by keyboard. */
 function nameButtons(node: HTMLElement): void {
@@ -74,29 +61,18 @@ export function Code({ handle, items, choice, head, spot, top, onLines, onCommen
   const box = useRef<HTMLDivElement>(null);
   const comment = useLatest((path: string, range: SelectedLineRange) => onComment?.(linesOf(path, range)));
   const comments = onComment !== undefined;
-  const split = useWide() && choice.split;
+  const split = useMedia(two_columns) && choice.split;
   const options = useMemo(
     () => ({
-      theme,
-      unsafeCSS: inner_css,
-      diffStyle: split ? ('split' as const) : ('unified' as const),
-      overflow: choice.wrap ? ('wrap' as const) : ('scroll' as const),
-      lineDiffType: choice.words ? ('word-alt' as const) : ('none' as const),
-      diffIndicators: 'classic' as const,
-      hunkSeparators: 'line-info-basic' as const,
-      tokenizeMaxLineLength: coloured_characters,
-      maxLineDiffLength: coloured_characters,
-      stickyHeaders: true,
+      ...shown({ ...choice, split }),
       enableLineSelection: comments,
       enableGutterUtility: comments,
       lineHoverHighlight: comments ? ('number' as const) : ('disabled' as const),
-      itemMetrics: { lineHeight: line_height, diffHeaderHeight: head_height },
-      layout: { paddingTop: 0, paddingBottom: 40, gap: 10 },
       loadDiffFiles: load,
       onPostRender: nameButtons,
       onGutterUtilityClick: (range: SelectedLineRange, context: { item: { id: string } }) => comment(context.item.id, range),
     }),
-    [split, choice.wrap, choice.words, comments, load, comment],
+    [split, choice, comments, load, comment],
   );
   const selected = useLatest((selection: CodeViewLineSelection | null) => onLines?.(selection ? linesOf(selection.id, selection.range) : undefined));
   useEffect(() => {
@@ -119,13 +95,8 @@ export function Code({ handle, items, choice, head, spot, top, onLines, onCommen
         renderCodeViewHeader={top}
         onSelectedLinesChange={selected}
         onScroll={(scroll_top, view) => {
-          let found: string | undefined;
-          for (const item of items) {
-            const place = view.getTopForItem(item.id);
-            if (found !== undefined && (place === undefined || place > scroll_top + head_height)) break;
-            found = item.id;
-          }
-          if (found !== undefined) onTop(found);
+          const at = lastAbove(items.length, (i) => view.getTopForItem(items[i]!.id) ?? Infinity, scroll_top + head_height);
+          if (at >= 0) onTop(items[at]!.id);
         }}
       />
     </WorkerPoolContextProvider>

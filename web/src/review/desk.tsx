@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { get, patch } from '../api/client';
 import { useReview, useSession } from '../api/queries';
-import type { HunkVerdict, Job, Review, ReviewComment, ReviewHunk, Run } from '../api/types';
+import type { HunkVerdict, Job, Review, ReviewHunk, Run } from '../api/types';
 import { useMay } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count } from '../words/money';
@@ -58,8 +58,6 @@ export function useDesk(): Desk {
   if (!desk) throw new Error('useDesk outside of a review');
   return desk;
 }
-
-export const commentsOf = (review: Review, key: string): ReviewComment[] => review.comments.filter((comment) => keyOf(comment) === key);
 
 function tellOvertaken({ hunks, summary }: Overtaken): void {
   const said = [...new Set(hunks.map((hunk) => `${hunk.by ?? 'Somebody'} ${verdictWords(hunk)} ${nameOf(keyOf(hunk))}`))];

@@ -3,6 +3,7 @@ import type { HunkVerdict, ReviewHunk } from '../api/types';
 import { Icon } from '../ui/icons';
 import { useDesk } from './desk';
 import { keyOf } from './paths';
+import { fileOf, hunkOf } from './index-of';
 import { tooLong } from './limits';
 import { TooLong } from './too-long';
 import { wholeWords } from './words';
@@ -78,9 +79,9 @@ function Reason({ hunk }: { hunk: ReviewHunk }) {
 export function HunkStrip({ id, onComment, fresh }: { id: string; onComment?: (hunk: ReviewHunk) => void; fresh: boolean }) {
   const desk = useDesk();
   const { review, may, decide, current, look, drafts } = desk;
-  const hunk = review.hunks.find((each) => each.hunk_id === id);
+  const hunk = hunkOf(review, id);
   if (!hunk) return null;
-  const file = review.files.find((each) => keyOf(each) === keyOf(hunk));
+  const file = fileOf(review, keyOf(hunk));
   const press = (verdict: HunkVerdict) => {
     look(id);
     const next = hunk.verdict === verdict ? null : verdict;

@@ -1,7 +1,7 @@
 import type { FileDiffMetadata } from '@pierre/diffs';
 import { describe, expect, test } from 'vitest';
 import type { ReviewComment, ReviewFile, ReviewHunk } from '../api/types';
-import { ItemList, spotsOf, type Standing } from './items';
+import { ItemList, SpotMemory, spotsOf, type Standing } from './items';
 import type { ShownFile } from './shown-file';
 
 const part = { additionStart: 10, additionCount: 4, deletionStart: 10, deletionCount: 3, hunkContent: [{ type: 'context', lines: 3 }] };
@@ -36,4 +36,17 @@ test('what did not change stays the same item, and what did gets a new version',
   const first = list.next([{ shown, spots: [], folded: false }, { shown: { ...bare, path: 'b' }, spots: [], folded: false }]); // prettier-ignore
   const next = list.next([{ shown, spots: [], folded: true }, { shown: { ...bare, path: 'b' }, spots: [], folded: false }]); // prettier-ignore
   expect([next[0] === first[0], next[1] === first[1], next[0]?.version, next[0]?.collapsed]).toEqual([false, true, 2, true]);
+});
+
+test('where things stand is worked out again only when one came, went or moved', () => {
+  const memory = new SpotMemory();
+  const spots = (standing: Partial<Standing>) => memory.of(shown, { file: file({}), hunks: [hunk({})], comments: [comment({})], editors: [], ...standing });
+  const first = spots({});
+  // A verdict, another body: the server answers with new objects for all.
+  expect(spots({ hunks: [hunk({ verdict: 'accept' })], comments: [comment({ body: 'Ah' })] })).toBe(first);
+  const changed = [{ hunks: [] }, { comments: [comment({ stale: true })] }, { editors: ['comment:base:11-11:a.py' as const] }, { file: file({ binary: true }) }];
+  for (const change of changed) {
+    expect(spots(change)).not.toBe(first);
+    expect(spots(change)).toBe(spots(change));
+  }
 });

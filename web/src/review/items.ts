@@ -46,19 +46,39 @@ export function spotsOf(shown: ShownFile, { file, hunks, comments, editors }: St
   return spots;
 }
 
+const sameList = <T>(a: T[], b: T[], same: (a: T, b: T) => boolean) => a.length === b.length && a.every((each, i) => each === b[i] || same(each, b[i]!));
+
+/** Verdicts and words are shown in their spots; where the spots are does not depend on them. */
+const sameStanding = (a: Standing, b: Standing): boolean =>
+  (a.file === b.file || (a.file?.binary === b.file?.binary && a.file?.change === b.file?.change)) &&
+  sameList(a.hunks, b.hunks, (one, other) => one.hunk_id === other.hunk_id) &&
+  sameList(a.comments, b.comments, (one, other) => one.id === other.id && one.side === other.side && one.end_line === other.end_line && one.stale === other.stale) &&
+  sameList(a.editors, b.editors, () => false);
+
+/** What stands between the lines, made anew only for a file about which that changed. */
+export class SpotMemory {
+  private readonly known = new WeakMap<ShownFile, { standing: Standing; spots: DiffLineAnnotation<Pinned>[] }>();
+
+  of(shown: ShownFile, standing: Standing): DiffLineAnnotation<Pinned>[] {
+    const before = this.known.get(shown);
+    const spots = before && sameStanding(before.standing, standing) ? before.spots : spotsOf(shown, standing);
+    this.known.set(shown, { standing, spots });
+    return spots;
+  }
+}
+
 /** Items that did not change stay the same ones: the view draws only what did. */
 export class ItemList {
-  private items = new Map<string, { item: Item; sign: string }>();
+  private items = new Map<string, Item>();
 
   next(files: { shown: ShownFile; spots: DiffLineAnnotation<Pinned>[]; folded: boolean }[]): Item[] {
-    const kept = new Map<string, { item: Item; sign: string }>();
+    const kept = new Map<string, Item>();
     for (const { shown, spots, folded } of files) {
       const before = this.items.get(shown.path);
-      const sign = JSON.stringify([spots, folded]);
-      const same = before?.sign === sign && before.item.fileDiff === shown.diff;
-      kept.set(shown.path, same ? before : { sign, item: { id: shown.path, type: 'diff', fileDiff: shown.diff, annotations: spots, collapsed: folded, version: (before?.item.version ?? 0) + 1 } });
+      const same = before && before.fileDiff === shown.diff && before.collapsed === folded && (before.annotations === spots || JSON.stringify(before.annotations) === JSON.stringify(spots));
+      kept.set(shown.path, same ? before : { id: shown.path, type: 'diff', fileDiff: shown.diff, annotations: spots, collapsed: folded, version: (before?.version ?? 0) + 1 });
     }
     this.items = kept;
-    return [...kept.values()].map(({ item }) => item);
+    return [...kept.values()];
   }
 }

@@ -4,7 +4,7 @@ import { toast } from '../ui/toasts';
 import { useDesk } from './desk';
 import { nextUndecided, stepped, steppedFile } from './order';
 
-type Acts = {
+export type Acts = {
   hunks: ReviewHunk[];
   paths: string[];
   path: string | undefined;

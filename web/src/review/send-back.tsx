@@ -46,7 +46,7 @@ function Told() {
       <ul>
         {comments.map((comment) => (
           <li key={comment.id}>
-            <span className="mono">{comment.path}</span>
+            <span className="mono">{nameOf(keyOf(comment))}</span>
             <span className="soft">{linesWords(comment)}</span>
             <span>{comment.body || 'a suggestion'}</span>
           </li>

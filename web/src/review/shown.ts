@@ -1,12 +1,12 @@
-import { useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useSince } from '../api/queries';
 import type { ReviewHunk, Run } from '../api/types';
 import type { Looking } from './bar';
-import { commentsOf, useDesk } from './desk';
+import { useDesk } from './desk';
 import { anchorOf } from './drafts';
-import { ItemList, spotsOf, type Item } from './items';
+import { ItemList, SpotMemory, type Item } from './items';
 import { keyOf } from './paths';
-import { shownFiles, type ShownFile } from './shown-file';
+import { shownFiles } from './shown-file';
 
 /** Which hunks the run that this one goes on from did not have, and which runs this one can be compared with. */
 export function useEarlier(runs: Run[]) {
@@ -32,41 +32,63 @@ function useFiles(text: string, looking: Looking) {
 
 /** Which files are folded: what one did by hand goes before what the file is. */
 function useFolds() {
-  const { review } = useDesk();
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const viewed = new Map(review.files.map((file) => [keyOf(file), file.viewed]));
-  const is_folded = (file: ShownFile) => folds.get(file.path) ?? (viewed.get(file.path) === true || file.folded_because !== undefined);
-  const fold = (path: string, folded: boolean) => setFolds((old) => new Map(old).set(path, folded));
-  return { is_folded, fold };
+  const fold = useCallback((path: string, folded: boolean) => setFolds((old) => new Map(old).set(path, folded)), []);
+  return { folds, fold };
+}
+
+const none: never[] = [];
+
+function byPath<T>(list: T[], path: (each: T) => string | undefined): (path: string) => T[] {
+  const found = new Map<string, T[]>();
+  for (const each of list) {
+    const name = path(each);
+    if (name === undefined) continue;
+    const others = found.get(name);
+    if (others) others.push(each);
+    else found.set(name, [each]);
+  }
+  return (name) => found.get(name) ?? none;
 }
 
 /** Everything that the diff shows now, and the hunks that can be stepped through in it. */
 export function useShown(text: string, looking: Looking, fresh: ReadonlySet<string>) {
   const { review, by_file, editors } = useDesk();
   const { all, since } = useFiles(text, looking);
-  const { is_folded, fold } = useFolds();
+  const { folds, fold } = useFolds();
   const list = useRef(new ItemList());
+  const memory = useRef(new SpotMemory());
   const kept = useRef<Item[]>([]);
+  const { only_new } = looking;
   const whole = looking.since === null;
   const decides = whole && looking.whitespace;
-  const wanted = (hunk: ReviewHunk) => !looking.only_new || fresh.has(hunk.hunk_id);
-  const hunks_of = (path: string) => by_file.get(path) ?? [];
-  const files = all.filter((file) => !whole || !looking.only_new || hunks_of(file.path).some(wanted));
-  const of_review = new Map(review.files.map((file) => [keyOf(file), file]));
-  const items = list.current.next(
-    files.map((file) => ({
-      shown: file,
-      folded: is_folded(file),
-      spots: spotsOf(file, {
-        file: whole ? of_review.get(file.path) : undefined,
-        hunks: decides && !file.unsafe ? hunks_of(file.path) : [],
-        comments: decides ? commentsOf(review, file.path) : [],
-        editors: decides ? editors.filter((place) => anchorOf(place)?.path === file.path) : [],
-      }),
-    })),
+  const of_review = useMemo(() => new Map(review.files.map((file) => [keyOf(file), file])), [review.files]);
+  const commented = useMemo(() => byPath(review.comments, keyOf), [review.comments]);
+  const edited = useMemo(() => byPath(editors, (place) => anchorOf(place)?.path), [editors]);
+  const { files, hunks } = useMemo(() => {
+    const wanted = (hunk: ReviewHunk) => !only_new || fresh.has(hunk.hunk_id);
+    const hunks_of = (path: string) => by_file.get(path) ?? none;
+    const files = whole && only_new ? all.filter((file) => hunks_of(file.path).some(wanted)) : all;
+    return { files, hunks: decides ? files.flatMap((file) => (file.unsafe ? none : hunks_of(file.path).filter(wanted))) : [] };
+  }, [all, by_file, fresh, only_new, whole, decides]);
+  const items = useMemo(
+    () =>
+      list.current.next(
+        files.map((shown) => {
+          const { path } = shown;
+          const file = of_review.get(path);
+          const spots = memory.current.of(shown, {
+            file: whole ? file : undefined,
+            hunks: decides && !shown.unsafe ? (by_file.get(path) ?? none) : none,
+            comments: decides ? commented(path) : none,
+            editors: decides ? edited(path) : none,
+          });
+          return { shown, spots, folded: folds.get(path) ?? (file?.viewed === true || shown.folded_because !== undefined) };
+        }),
+      ),
+    [files, of_review, by_file, commented, edited, folds, whole, decides],
   );
   // The same list while nothing in it changed: the view compares.
   if (items.length !== kept.current.length || items.some((item, i) => item !== kept.current[i])) kept.current = items;
-  const hunks = decides ? files.flatMap((file) => (file.unsafe ? [] : hunks_of(file.path).filter(wanted))) : [];
   return { files, items: kept.current, hunks, of_review, decides, fold, since };
 }

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { FileDiffMetadata } from '@pierre/diffs';
 import { getText } from '../api/client';
 import type { ReviewHunk, Run } from '../api/types';
@@ -13,6 +13,7 @@ import { Dialogs, type Dialog } from './dialogs';
 import { anchorOf, commentPlace, type LineAnchor } from './drafts';
 import { FileHead, Unsafe } from './file-head';
 import { Files } from './files';
+import { Here, useHere } from './here';
 import { Hints } from './hints';
 import { HunkStrip } from './hunk-strip';
 import type { Item, Spot } from './items';
@@ -20,10 +21,16 @@ import { changedLines, textOf } from './lines';
 import { useMoves } from './moves';
 import { keyOf } from './paths';
 import { fileAddress, Picture } from './picture';
-import { useReviewKeys } from './review-keys';
+import { useReviewKeys, type Acts } from './review-keys';
 import { useEarlier, useShown } from './shown';
 import { keepViewChoice, viewChoice } from './view-choice';
 import { visibleText } from './visible';
+
+/** Apart, because it is drawn again whenever another file is at the top. */
+function Keys({ here, ...acts }: Omit<Acts, 'path'> & { here: Here }) {
+  useReviewKeys({ ...acts, path: useHere(here) });
+  return null;
+}
 
 export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const desk = useDesk();
@@ -31,7 +38,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const [looking, setLooking] = useState<Looking>(() => ({ choice: viewChoice(), whitespace: true, since: null, only_new: false }));
   const [dialog, setDialog] = useState<Dialog>();
   const [drawer, setDrawer] = useState(false);
-  const [file_here, setFileHere] = useState<string>();
+  const [here] = useState(() => new Here());
   const [lines, setLines] = useState<LineAnchor>();
   const code = useRef<CodeHandle>(null);
   const look = (change: Partial<Looking>) => {
@@ -41,7 +48,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const { earlier, compared, fresh } = useEarlier(runs);
   const { files, items, hunks, of_review, decides, fold, since } = useShown(text, looking, fresh);
 
-  const { showFile, showHunk } = useMoves({ code, items, fold, onFile: setFileHere });
+  const { showFile, showHunk } = useMoves({ code, items, fold, onFile: here.set });
   const pick = (path: string) => {
     setDrawer(false);
     showFile(path);
@@ -63,18 +70,18 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
     desk.change({ viewed: new Map([[path, { viewed }]]) });
     fold(path, viewed);
   };
-  const paths = files.map((file) => file.path);
-  useReviewKeys({
+  const paths = useMemo(() => files.map((file) => file.path), [files]);
+  const by_path = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
+  const keys: Omit<Acts, 'path'> = {
     hunks,
     paths,
-    path: file_here,
     showHunk,
     showFile,
     comment: (hunk) => (lines ? commentOn(lines) : commentOnHunk(hunk)),
     toggleViewed: (path) => view(path, !of_review.get(path)?.viewed),
     toggleSplit: () => look({ choice: { ...looking.choice, split: !looking.choice.split } }),
     toggleWhitespace: () => look({ whitespace: !looking.whitespace }),
-  });
+  };
 
   const load = useLatest(async (diff: FileDiffMetadata) => {
     const file = of_review.get(diff.name);
@@ -89,7 +96,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const head = (item: Item) => {
     const folded = item.collapsed === true;
     const file = looking.since === null ? of_review.get(item.id) : undefined;
-    const its = files.find(({ path }) => path === item.id);
+    const its = by_path.get(item.id);
     return its && <FileHead shown={its} file={file} folded={folded} fold={() => fold(item.id, !folded)} decides={decides} onViewed={(viewed) => view(item.id, viewed)} />;
   };
   const spot = (at: Spot, item: Item) => {
@@ -132,7 +139,7 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
         patch={patch}
       />
       <div className="review-body">
-        <Files paths={paths} current={file_here ?? paths[0]} onPick={pick} decides={decides} />
+        <Files paths={paths} of_review={of_review} here={here} onPick={pick} decides={decides} />
         <div className="review-code">
           {looking.since !== null && since.error ? (
             <Failure error={since.error} again={() => void since.refetch()} />
@@ -147,13 +154,14 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
               head={head}
               spot={spot}
               top={top}
-              onTop={setFileHere}
+              onTop={here.set}
               {...(may.decide && decides && { onLines: setLines, onComment: commentOn })}
               {...(loads && { load })}
             />
           )}
         </div>
       </div>
+      <Keys here={here} {...keys} />
       <Dialogs open={dialog} onClose={() => setDialog(undefined)} />
     </div>
   );
