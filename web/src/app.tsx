@@ -1,4 +1,4 @@
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useSession } from './api/queries';
 import { LiveProvider } from './live/live';
@@ -42,9 +42,13 @@ function Pages() {
 function Guarded({ children }: { children: ReactNode }) {
   const session = useSession();
   const [place] = useLocation();
+  const was_in = useRef(false);
+  useEffect(() => {
+    if (session.data) was_in.current = true;
+  }, [session.data]);
   if (session.isPending) return <Waiting what="Asking who you are" />;
   if (session.error && !session.data) return <Failure error={session.error} again={() => void session.refetch()} />;
-  if (!session.data) return <SignInPage next={place === '/sign-in' ? '/' : place + window.location.search} />;
+  if (!session.data) return <SignInPage ended={was_in.current} next={place === '/sign-in' ? '/' : place + window.location.search} />;
   return children;
 }
 

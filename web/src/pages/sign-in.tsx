@@ -5,7 +5,8 @@ import { post, Refusal } from '../api/client';
 import type { Who } from '../api/types';
 import { Mark } from '../ui/icons';
 
-export function SignInPage({ next }: { next: string }) {
+/** `ended`: somebody was signed in on this page until now. */
+export function SignInPage({ next, ended }: { next: string; ended: boolean }) {
   const client = useQueryClient();
   const [, go] = useLocation();
   const [token, setToken] = useState('');
@@ -31,6 +32,7 @@ export function SignInPage({ next }: { next: string }) {
           <Mark />
           <h1>Forge</h1>
         </div>
+        {ended && <p role="status">Your session has ended. Sign in again to go on.</p>}
         <label htmlFor="token">Token</label>
         <input
           id="token"

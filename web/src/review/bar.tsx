@@ -177,15 +177,20 @@ export function Bar(props: Props) {
         </select>
       )}
       <ViewMenu {...props} />
-      {may.act && (
-        <>
-          <button disabled={unsaved} onClick={props.onSendBack}>Send back</button>
-          <button className="primary" disabled={unsaved} onClick={props.onApply}>
-            Apply
-          </button>
-        </>
-      )}
-      <MoreMenu {...props} />
+      {/* On a phone these stick to the bottom, where a thumb is. */}
+      <div className={may.act ? 'review-acts at-thumb' : 'review-acts'}>
+        {may.act && (
+          <>
+            <button disabled={unsaved} onClick={props.onSendBack}>
+              Send back
+            </button>
+            <button className="primary" disabled={unsaved} onClick={props.onApply}>
+              Apply
+            </button>
+          </>
+        )}
+        <MoreMenu {...props} />
+      </div>
     </div>
   );
 }
