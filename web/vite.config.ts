@@ -9,7 +9,7 @@ const server = process.env.FORGE_URL ?? 'http://127.0.0.1:8700';
 const unused = ['shiki/wasm', 'shiki/engine/oniguruma', '@pierre/theming/themes', '@pierre/highlights', '@pierre/highlights/themes/loader'];
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
-const pruned = (grammars: 'grammars' | 'unused'): Plugin => ({
+export const pruned = (grammars: 'grammars' | 'unused'): Plugin => ({
   name: 'pruned',
   enforce: 'pre',
   resolveId: (source) => (source === 'shiki/langs' ? here(`src/review/${grammars}.ts`) : unused.includes(source) ? here('src/review/unused.ts') : undefined),

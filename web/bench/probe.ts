@@ -17,7 +17,7 @@ function instrument(): void {
     painted: (there: () => boolean) =>
       new Promise<number>((done) => {
         const look = () => {
-          if (!there()) return performance.now() > 20_000 ? done(NaN) : void requestAnimationFrame(look);
+          if (!there()) return performance.now() > 60_000 ? done(NaN) : void requestAnimationFrame(look);
           // A message that is sent in a frame comes after its painting.
           const channel = new MessageChannel();
           channel.port1.onmessage = () => done(performance.now());
@@ -30,6 +30,12 @@ function instrument(): void {
     whole: (selector: string, height: number) => probe.painted(() => (boxOf(selector)?.scrollHeight ?? 0) >= height),
     /** The end of the first answer whose address matches. */
     answered: (address: string) => Math.min(...performance.getEntriesByType('resource').filter((each) => new RegExp(address).test(each.name)).map((each) => (each as PerformanceResourceTiming).responseEnd)),
+    /** From a press on the first of these to the frame with so many of those. */
+    pressed: async (button: string, seen: string, count: number) => {
+      const began = performance.now();
+      document.querySelector<HTMLElement>(button)!.click();
+      return (await probe.painted(() => document.querySelectorAll(seen).length >= count)) - began;
+    },
     /** Lengths of frames, until `end` resolves. */
     frames: async (end: Promise<unknown>) => {
       let going = true;
@@ -60,6 +66,7 @@ function instrument(): void {
 }
 
 type Inside = {
+  pressed: (button: string, seen: string, count: number) => Promise<number>;
   lines: (selector: string) => Promise<number>;
   whole: (selector: string, height: number) => Promise<number>;
   answered: (address: string) => number;
@@ -88,6 +95,10 @@ export const paints = (page: Page, looked: Looked): Promise<Painted> =>
 
 export const scrollFrames = (page: Page, lines: string, step: number, count: number): Promise<number[]> =>
   page.evaluate(({ selector, by, times }) => (window as unknown as { probe: Inside }).probe.scroll(selector, by, times), { selector: lines, by: step, times: count });
+
+/** From a press on the first `button` until there are so many of `seen`, painted. */
+export const pressed = (page: Page, button: string, seen: string, count: number): Promise<number> =>
+  page.evaluate(([what, then, times]) => (window as unknown as { probe: Inside }).probe.pressed(what, then, times), [button, seen, count] as const);
 
 /** Lengths of frames until `end`, which the page is told by a variable. */
 export async function framesUntil(page: Page, end: Promise<unknown>): Promise<number[]> {

@@ -3,18 +3,22 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import type { Job, TraceEvent } from '../src/api/types';
-import { diff, job, jobs, patch, review, run, trace } from './made';
+import type { Diff, Job, Review, ReviewEdit, TraceEvent } from '../src/api/types';
+import { diff, edited, job, jobs, patch, review, run, trace, type Change } from './made';
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 
-export type Scene = { jobs: number; turns: number; live: boolean };
+export type Scene = { jobs: number; turns: number; live: boolean; change?: Change };
+
+const nothing: Change = { files: 1, hunks: 1, lines: 10 };
 
 export class MadeUpServer {
   private readonly server: Server;
   private scene: Scene = { jobs: 1, turns: 1, live: false };
   private jobs: Job[] = [];
   private events: TraceEvent[] = [];
+  private diff: Diff = diff('');
+  private review: Review = review(nothing);
   private streams: ServerResponse[] = [];
 
   constructor(
@@ -39,6 +43,8 @@ export class MadeUpServer {
     const shown = scene.live ? job({ state: 'running', review: 'none', last_run: this.run() }) : job();
     this.jobs = scene.jobs > 1 ? jobs(scene.jobs) : [shown];
     this.events = trace(scene.turns);
+    this.diff = diff(patch(scene.change ?? nothing));
+    this.review = review(scene.change ?? nothing);
   }
 
   /** `count` events, `each_ms` one, to who listens; resolves after the last. */
@@ -60,11 +66,19 @@ export class MadeUpServer {
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/api/v1/events') return this.stream(response);
+    if (request.method === 'PATCH' && url.pathname.endsWith('/review')) return void this.decide(request, response);
     const found = url.pathname.startsWith('/api/') ? this.api(url) : undefined;
     if (typeof found === 'string') return void response.writeHead(200, { 'content-type': 'text/x-diff' }).end(found);
     if (found !== undefined) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(found));
     if (url.pathname.startsWith('/api/')) return void response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"code":"not_found","message":"not made up"}}');
     this.file(url.pathname, response);
+  }
+
+  private async decide(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    this.review = edited(this.review, JSON.parse(Buffer.concat(parts).toString()) as ReviewEdit);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.review));
   }
 
   private file(path: string, response: ServerResponse): void {
@@ -88,12 +102,11 @@ export class MadeUpServer {
     const path = url.pathname.slice('/api/v1'.length);
     if (path === '/session') return { principal: 'ada', role: 'admin', local: false };
     if (path === '/jobs') return this.jobPage(Number(url.searchParams.get('limit')), Number(url.searchParams.get('cursor') ?? 0));
-    if (path === '/patch') return patch;
     const [, , , ...rest] = path.split('/');
     const of_run = rest[0] === 'runs' && rest.length > 1 ? rest.slice(2).join('/') : rest.join('/');
     if (of_run === 'trace') return this.tracePage(Number(url.searchParams.get('limit')), Number(url.searchParams.get('after')));
-    if (of_run === 'diff') return diff;
-    if (of_run === 'review') return review;
+    if (of_run === 'diff') return this.diff;
+    if (of_run === 'review') return this.review;
     if (of_run === 'cost') return { models: [], cost_nano_usd: null, reported_cost_nano_usd: null };
     if (of_run === 'runs') return { items: [this.run()], next_cursor: null };
     return of_run === '' ? (rest.length ? this.run() : this.jobs[0]) : undefined;
