@@ -265,7 +265,7 @@ test('a viewed file folds, and is marked in the tree', async () => {
   await pick(page, 'receipt.py');
   await file(page, 'receipt.py').locator('.file-head.folded').waitFor();
   await page.getByLabel('Search the files').fill('words');
-  expect(await page.locator('.files li').allInnerTexts()).toEqual(['shop', expect.stringContaining('words.py')]);
+  await expect.poll(() => page.locator('.files li').allInnerTexts(), { timeout: 60_000 }).toEqual(['shop', expect.stringContaining('words.py')]);
   await page.getByLabel('Search the files').fill('');
   expectNoFaults(ada);
 });
@@ -353,7 +353,7 @@ test('the next review knows what was decided, and shows what is new', async () =
   expect(await page.locator('.strip').count()).toBe(0);
   await ada.look('review-since');
   await page.getByRole('button', { name: 'Decide the 2 hunks that are new' }).click();
-  expect(await page.locator('.files li').allInnerTexts()).toEqual(['shop', expect.stringContaining('cart.py')]);
+  await expect.poll(() => page.locator('.files li').allInnerTexts(), { timeout: 60_000 }).toEqual(['shop', expect.stringContaining('cart.py')]);
   await page.keyboard.press('n');
   await page.locator('.strip.current', { hasText: 'Changed since' }).waitFor();
   expectNoFaults(ada);
