@@ -1,4 +1,6 @@
 import './styles/base.css';
+import './styles/controls.css';
+import './styles/parts.css';
 import './styles/shell.css';
 import './styles/jobs.css';
 import './styles/job.css';

@@ -5,6 +5,7 @@ import type { Job, Run } from '../api/types';
 import { useTrace } from '../live/live';
 import { Panel, StateChip, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
+import { ShareCell, ShareHead } from '../ui/meter';
 import { UsageCells, UsageHeads } from '../ui/usage';
 import { modelName } from '../words/model';
 import { money, tokens } from '../words/money';
@@ -94,7 +95,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
                   <th className="right">Time</th>
                   <th className="right">Tokens</th>
                   <th className="right">Cost</th>
-                  <th className="bar-cell" aria-label="Share" />
+                  <ShareHead />
                 </tr>
               </thead>
               <tbody>
@@ -107,9 +108,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
                     <td className="right">{duration((turn.end_ms ?? turn.start_ms) - turn.start_ms)}</td>
                     <td className="right">{tokens(turn.tokens)}</td>
                     <td className="right">{money(turn.cost_nano_usd)}</td>
-                    <td className="bar-cell">
-                      <i style={{ width: `${(100 * (turn.cost_nano_usd ?? 0)) / most}%` }} />
-                    </td>
+                    <ShareCell part={(turn.cost_nano_usd ?? 0) / most} />
                   </tr>
                 ))}
               </tbody>

@@ -7,6 +7,7 @@ import { requestKey, withHosts } from '../pages/job-form';
 import { Command, Copy, Fold, Panel } from '../ui/bits';
 import { Icon } from '../ui/icons';
 import { Markdown } from '../ui/markdown';
+import { Meter } from '../ui/meter';
 import { useMay } from '../ui/shell';
 import { toastRefusal } from '../ui/toasts';
 import { count, money, tokens } from '../words/money';
@@ -92,7 +93,6 @@ const Fact = ({ word, children }: { word: string; children: ReactNode }) => (
 function Money({ job, run }: { job: Job; run: Run }) {
   const spent = run.cost_nano_usd;
   const budget = job.budget.run_nano_usd;
-  const part = budget ? Math.min(1, (spent ?? 0) / budget) : 0;
   const used = run.usage.input + run.usage.output + run.usage.cache_read + run.usage.cache_write;
   return (
     <div className="money">
@@ -100,11 +100,7 @@ function Money({ job, run }: { job: Job; run: Run }) {
         <strong>{money(spent)}</strong>
         <span className="soft">{budget === null ? 'no budget' : `of ${money(budget)}`}</span>
       </div>
-      {budget !== null && (
-        <div className={`meter${part >= 1 ? ' full' : part > 0.8 ? ' near' : ''}`} role="meter" aria-label="Part of the budget that is spent" aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100}>
-          <i style={{ width: `${part * 100}%` }} />
-        </div>
-      )}
+      <Meter spent={spent ?? 0} budget={budget} label="Part of the budget that is spent" />
       <div className="soft small-text">
         {tokens(used)} tokens: {tokens(run.usage.output)} out, {tokens(run.usage.input)} in, {tokens(run.usage.cache_read)} from cache
       </div>

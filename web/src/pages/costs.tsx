@@ -7,6 +7,7 @@ import { days, firstDay, sumBy, total, type Sum } from '../costs/sums';
 import { Panel, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
+import { Meter, ShareCell, ShareHead } from '../ui/meter';
 import { UsageCells, UsageHeads } from '../ui/usage';
 import { useTitle } from '../ui/shell';
 import { modelName } from '../words/model';
@@ -17,7 +18,6 @@ const DayChart = lazy(() => import('../costs/day-chart'));
 
 /** An amount with a word, and how much of a budget it is. */
 function Amount({ word, nano_usd, budget, more }: { word: string; nano_usd: number; budget?: number | null; more?: string }) {
-  const part = budget ? Math.min(1, nano_usd / budget) : 0;
   return (
     <div className="amount">
       <span className="soft">{word}</span>
@@ -25,9 +25,7 @@ function Amount({ word, nano_usd, budget, more }: { word: string; nano_usd: numb
       {budget ? (
         <>
           <span className="soft">of {money(budget)}</span>
-          <div className={`meter${part >= 1 ? ' full' : part > 0.8 ? ' near' : ''}`} role="meter" aria-label="Part of the day's budget that is spent" aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100}>
-            <i style={{ width: `${part * 100}%` }} />
-          </div>
+          <Meter spent={nano_usd} budget={budget} label="Part of the day's budget that is spent" />
         </>
       ) : (
         <span className="soft">{more}</span>
@@ -50,7 +48,7 @@ function Table({ title, head, sums, name, href }: TableProps) {
               <th className="right">Requests</th>
               <UsageHeads />
               <th className="right">Cost</th>
-              <th className="bar-cell" aria-label="Share" />
+              <ShareHead />
             </tr>
           </thead>
           <tbody>
@@ -65,9 +63,7 @@ function Table({ title, head, sums, name, href }: TableProps) {
                   {money(sum.nano_usd)}
                   {sum.unpriced_requests > 0 && '*'}
                 </td>
-                <td className="bar-cell">
-                  <i style={{ width: `${(100 * sum.nano_usd) / most}%` }} />
-                </td>
+                <ShareCell part={sum.nano_usd / most} />
               </tr>
             ))}
           </tbody>

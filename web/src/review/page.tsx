@@ -1,5 +1,7 @@
 // The review of a run: its diff, with what was decided and said between the lines.
 import '../styles/review.css';
+import '../styles/review-diff.css';
+import '../styles/review-strips.css';
 import { useState } from 'react';
 import { useDiff, useLargeDiff, useReview } from '../api/queries';
 import type { Job, Review, Run } from '../api/types';
