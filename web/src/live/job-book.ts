@@ -2,6 +2,8 @@ import { get } from '../api/client';
 import type { Job, JobList } from '../api/types';
 
 const page_jobs = 200;
+/** While many pages are read, the list is drawn so often: drawing it for each would hold up the first. */
+const told_each_ms = 300;
 /** So many are kept; older ones are found by their address. */
 export const most_jobs = 5000;
 
@@ -17,7 +19,10 @@ export class JobBook {
   complete = false;
   failure: unknown;
 
-  constructor(private readonly fetch_json: <T>(path: string) => Promise<T> = get) {}
+  constructor(
+    private readonly fetch_json: <T>(path: string) => Promise<T> = get,
+    private readonly now_ms: () => number = () => performance.now(),
+  ) {}
 
   subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -38,6 +43,7 @@ export class JobBook {
   async load(): Promise<void> {
     const mine = ++this.loading;
     let cursor = '';
+    let told_ms = -Infinity;
     try {
       for (let loaded = 0; loaded < most_jobs; loaded += page_jobs) {
         const page: JobList = await this.fetch_json(`/api/v1/jobs?limit=${page_jobs}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
@@ -45,7 +51,11 @@ export class JobBook {
         this.failure = undefined;
         this.ready = true;
         this.complete = page.next_cursor === null;
-        this.put(...page.items);
+        for (const job of page.items) this.jobs.set(job.id, job);
+        if (this.complete || this.now_ms() - told_ms >= told_each_ms) {
+          this.changed();
+          told_ms = this.now_ms();
+        }
         if (page.next_cursor === null) return;
         cursor = page.next_cursor;
       }

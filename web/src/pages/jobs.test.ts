@@ -70,6 +70,18 @@ describe('the book of jobs', () => {
     await book.load();
     expect([book.list().map((each) => each.id), book.complete, asked.at(-1)]).toEqual([['c', 'b', 'a'], true, '/api/v1/jobs?limit=200&cursor=c1']);
   });
+  test('draws the first page at once, and not each of many', async () => {
+    let page = 0;
+    const ids = 'abcdefghij';
+    const book = new JobBook(
+      async <T,>() => ({ items: [job(ids[page]!)], next_cursor: ++page < ids.length ? 'more' : null }) as JobList as T,
+      () => 100 * page,
+    );
+    const drawn: number[] = [];
+    book.subscribe(() => drawn.push(book.list().length));
+    await book.load();
+    expect(drawn).toEqual([1, 4, 7, 10]);
+  });
   test('puts one job anew without reading the others', async () => {
     const { book, asked } = pages([job('a')]);
     await book.load();

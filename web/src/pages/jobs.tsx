@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { post } from '../api/client';
 import type { Job } from '../api/types';
 import { useJobs, useNow, useSeen } from '../live/live';
@@ -57,7 +57,7 @@ type RowProps = {
   seen: Seen;
 };
 
-// Scrolling draws new rows and leaves the others alone.
+// Scrolling draws new rows and leaves the others alone. A row has no hooks, and its link is followed by the list: dozens are made in a frame.
 const JobRow = memo(function JobRow({ row, current, picked, pickable, pick, running, now, seen }: RowProps) {
   const { job } = row;
   const needed = need(job, seen);
@@ -67,9 +67,9 @@ const JobRow = memo(function JobRow({ row, current, picked, pickable, pick, runn
         {pickable && <input type="checkbox" checked={picked} onChange={() => pick(job.id)} aria-label={`Select ${job.title}`} tabIndex={-1} />}
       </span>
       <span className="job-state">{needed ? <Chip tone={needed.tone}>{needed.word}</Chip> : <StateChip state={job.state} />}</span>
-      <Link className="job-title" href={`/jobs/${job.id}`} title={job.title}>
+      <a className="job-title" href={`/jobs/${job.id}`} title={job.title}>
         {shownTitle(job.title)}
-      </Link>
+      </a>
       <span className="job-where" title={job.repository}>
         {repositoryName(job.repository)}
       </span>
@@ -188,6 +188,13 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
     setCurrent(at);
     virtual.scrollToIndex(at, { align: 'auto' });
   };
+  const follow = (event: MouseEvent<HTMLElement>) => {
+    const address = (event.target as Element).closest('a.job-title')?.getAttribute('href');
+    // What opens another tab or window is the browser's.
+    if (!address || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(address);
+  };
   const here = rows[current];
   useKeys('Jobs', [
     { keys: 'j', word: 'Next job', moves: true, run: () => move(1) },
@@ -204,7 +211,7 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
   ]);
   return (
     <>
-      <div className="job-list" ref={box} tabIndex={0} role="region" aria-label="Jobs">
+      <div className="job-list" ref={box} tabIndex={0} role="region" aria-label="Jobs" onClick={follow}>
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index]!;
