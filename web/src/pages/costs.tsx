@@ -11,7 +11,7 @@ import { Meter, ShareCell, ShareHead } from '../ui/meter';
 import { UsageCells, UsageHeads } from '../ui/usage';
 import { useTitle } from '../ui/shell';
 import { modelName } from '../words/model';
-import { count, money, tokens } from '../words/money';
+import { count, money, plain, tokens } from '../words/money';
 import { repositoryName } from '../words/repository';
 
 const DayChart = lazy(() => import('../costs/day-chart'));
@@ -57,7 +57,7 @@ function Table({ title, head, sums, name, href }: TableProps) {
                 <td className="mono" title={sum.name}>
                   {href ? <Link href={href(sum)}>{name(sum)}</Link> : name(sum)}
                 </td>
-                <td className="right">{sum.requests.toLocaleString('en')}</td>
+                <td className="right">{plain(sum.requests)}</td>
                 <UsageCells usage={sum.usage} />
                 <td className="right" title={sum.unpriced_requests ? `${count(sum.unpriced_requests, 'request')} without a price not counted` : undefined}>
                   {money(sum.nano_usd)}

@@ -13,7 +13,7 @@ import { SearchField } from '../ui/search-field';
 import { useLatest } from '../ui/latest';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
-import { count, money } from '../words/money';
+import { count, money, plain } from '../words/money';
 import { repositoryName, shownTitle } from '../words/repository';
 import { isLive, need, reasonWords } from '../words/states';
 import { duration } from '../words/time';
@@ -171,6 +171,8 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
     estimateSize: (i) => (rows[i]?.type === 'group' ? group_height : height),
     getItemKey: (i) => rows[i]?.key ?? i,
     overscan: 8,
+    // Until the list has been measured: rows are in the first picture, not in the one after it.
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     useFlushSync: false,
   });
   useEffect(() => virtual.measure(), [virtual, height, rows]);
@@ -219,7 +221,7 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
               <div key={item.key} className="virtual" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
                 {row.type === 'group' ? (
                   <h2 className={`job-group ${row.key}`}>
-                    {row.word} <span>{row.count.toLocaleString('en')}</span>
+                    {row.word} <span>{plain(row.count)}</span>
                   </h2>
                 ) : (
                   <JobRow

@@ -1,5 +1,5 @@
 // How long texts may be. The server counts bytes: an umlaut is two, a picture character four.
-import { bytes } from '../words/money';
+import { bytes, count } from '../words/money';
 
 export const limits = { reason: 4 << 10, summary: 64 << 10, comment: 64 << 10, message: 64 << 10, note: 32 << 10 } as const;
 
@@ -11,5 +11,5 @@ export function tooLong(text: string, limit: keyof typeof limits): string | unde
   // A character is at most three bytes for each of its units: most texts need no counting.
   if (text.length * 3 <= most) return undefined;
   const over = encoder.encode(text).length - most;
-  return over > 0 ? `${over.toLocaleString('en')} ${over === 1 ? 'byte' : 'bytes'} too long: at most ${bytes(most)}` : undefined;
+  return over > 0 ? `${count(over, 'byte')} too long: at most ${bytes(most)}` : undefined;
 }

@@ -11,6 +11,10 @@ export function duration(ms: number): string {
   return `${Math.round(m / 60 / 24)} d`;
 }
 
+// Made once: to make one takes longer than to draw the row that it is for.
+const dates = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const moments = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
 /** How long ago: "now", "3 min", "5 h", "2 d", then the date. */
 export function ago(then_ms: number, now_ms: number): string {
   const s = Math.round((now_ms - then_ms) / 1000);
@@ -18,12 +22,12 @@ export function ago(then_ms: number, now_ms: number): string {
   if (s < 3570) return `${Math.max(1, Math.round(s / 60))} min`;
   if (s < 24 * 3600) return `${Math.round(s / 3600)} h`;
   if (s < 14 * 24 * 3600) return `${Math.round(s / 24 / 3600)} d`;
-  return new Date(then_ms).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' });
+  return dates.format(then_ms);
 }
 
 /** A point in time in full, in the reader's zone. */
 export const moment = (ms: number): string =>
-  new Date(ms).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  moments.format(ms);
 
 /** Of the day only, with milliseconds: rows of a trace. */
 export function clock(ms: number): string {
