@@ -2,9 +2,10 @@ import { useCallback, useMemo } from 'react';
 import uPlot from 'uplot';
 import { axisStyle, Plot, type Colour } from '../ui/plot';
 import { money } from '../words/money';
+import { monthDayUtc } from '../words/time';
 import type { Sum } from './sums';
 
-const monthDay = (seconds: number) => new Date(seconds * 1000).toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const monthDay = (seconds: number) => monthDayUtc(seconds * 1000);
 
 /** A bar for each day; the budget of a day is a line when it is near enough to be seen. */
 export default function DayChart({ days, budget_nano_usd }: { days: Sum[]; budget_nano_usd: number | null }) {

@@ -27,9 +27,8 @@ export function bytes(count: number): string {
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
 }
 
-const grouped = new Intl.NumberFormat('en');
-/** "12,034" */
-export const plain = (n: number): string => grouped.format(n);
+/** A whole number, in groups: "12,034". */
+export const plain = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** "1 file", "2 files". */
 export const count = (n: number, one: string, many = `${one}s`): string => `${plain(n)} ${n === 1 ? one : many}`;

@@ -11,9 +11,20 @@ export function duration(ms: number): string {
   return `${Math.round(m / 60 / 24)} d`;
 }
 
-// Made once: to make one takes longer than to draw the row that it is for.
-const dates = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
-const moments = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const two = (n: number) => String(n).padStart(2, '0');
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Month and day, in UTC: "Jan 3". */
+export function monthDayUtc(ms: number): string {
+  const at = new Date(ms);
+  return `${months[at.getUTCMonth()]} ${at.getUTCDate()}`;
+}
+
+// Not by Intl: its first formatter takes 30 to 60 ms to make, in the middle of a page's first picture.
+function date(ms: number): string {
+  const at = new Date(ms);
+  return `${months[at.getMonth()]} ${at.getDate()}, ${at.getFullYear()}`;
+}
 
 /** How long ago: "now", "3 min", "5 h", "2 d", then the date. */
 export function ago(then_ms: number, now_ms: number): string {
@@ -22,16 +33,17 @@ export function ago(then_ms: number, now_ms: number): string {
   if (s < 3570) return `${Math.max(1, Math.round(s / 60))} min`;
   if (s < 24 * 3600) return `${Math.round(s / 3600)} h`;
   if (s < 14 * 24 * 3600) return `${Math.round(s / 24 / 3600)} d`;
-  return dates.format(then_ms);
+  return date(then_ms);
 }
 
-/** A point in time in full, in the reader's zone. */
-export const moment = (ms: number): string =>
-  moments.format(ms);
-
-/** Of the day only, with milliseconds: rows of a trace. */
+/** Of the day only: rows of a trace. */
 export function clock(ms: number): string {
   const at = new Date(ms);
-  const two = (n: number) => String(n).padStart(2, '0');
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** A point in time in full, in the reader's zone: "3 Jan 2026, 07:05:09". */
+export function moment(ms: number): string {
+  const at = new Date(ms);
+  return `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()}, ${clock(ms)}`;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Job, Reason, Run } from '../api/types';
-import { bytes, count, money, tokens } from './money';
+import { bytes, count, money, plain, tokens } from './money';
 import { modelName } from './model';
 import { repositoryName, shownTitle } from './repository';
 import { groupOf, need, reasonSentence, reasonWords, runSentence } from './states';
-import { ago, duration } from './time';
+import { ago, duration, moment, monthDayUtc } from './time';
 
 describe('money', () => {
   test('shows more digits the smaller the sum is', () => {
@@ -19,6 +19,7 @@ describe('counts', () => {
     expect([0, 999, 1000, 5120, 99_949, 99_950, 999_949, 999_950, 20_480_000].map(tokens)).toEqual(['0', '999', '1k', '5.1k', '99.9k', '100k', '1000k', '1M', '20.5M']);
   });
   test('bytes are counted in powers of two', () => expect([1023, 1024, 16 << 10, 1_572_864].map(bytes)).toEqual(['1023 B', '1 KiB', '16 KiB', '1.5 MiB']));
+  test('digits stand in groups of three', () => expect([0, 999, 1000, 12_034, 1_234_567].map(plain)).toEqual(['0', '999', '1,000', '12,034', '1,234,567']));
   test('one is singular', () => expect([count(1, 'file'), count(2, 'file'), count(5000, 'job')]).toEqual(['1 file', '2 files', '5,000 jobs']));
 });
 
@@ -33,6 +34,8 @@ describe('time', () => {
     expect([10, 70, 3 * 3600, 2 * 86_400].map((s) => ago(now - s * 1000, now))).toEqual(['now', '1 min', '3 h', '2 d']);
     expect(ago(Date.UTC(2026, 0, 3, 12), now)).toBe('Jan 3, 2026');
   });
+  test('a moment is told in full, in the zone of the reader', () => expect(moment(new Date(2026, 0, 3, 7, 5, 9).getTime())).toBe('3 Jan 2026, 07:05:09'));
+  test('a day of the costs is one of UTC', () => expect([Date.UTC(2026, 11, 31), Date.UTC(2027, 0, 1) - 1].map(monthDayUtc)).toEqual(['Dec 31', 'Dec 31']));
 });
 
 test('a repository is called by the last part of its address', () => {
