@@ -15,7 +15,7 @@ export function lineText({ what, unit, ours, bare, goal }: Line): string {
   const ratio = mine / other;
   const met = goal && ('ratio' in goal ? ratio <= goal.ratio : mine <= goal.most);
   const words = goal ? `${'ratio' in goal ? `${goal.ratio.toFixed(1)} x` : `${goal.most} ${unit}`}  ${Number.isNaN('ratio' in goal ? ratio : mine) ? 'not measured' : met ? 'met' : 'MISSED'}` : '';
-  return `${what.padEnd(42)} ${shown(mine).padStart(8)} ${shown(other).padStart(8)} ${unit.padEnd(3)} ${(Number.isNaN(ratio) ? '-' : ratio.toFixed(2)).padStart(6)}   ${words}`.trimEnd();
+  return `${what.padEnd(48)} ${shown(mine).padStart(8)} ${shown(other).padStart(8)} ${unit.padEnd(3)} ${(Number.isNaN(ratio) ? '-' : ratio.toFixed(2)).padStart(6)}   ${words}`.trimEnd();
 }
 
-export const head = `${'dashboard (median)'.padEnd(42)} ${'ours'.padStart(8)} ${'bare'.padStart(8)} ${''.padEnd(3)} ${'ratio'.padStart(6)}   goal`;
+export const head = `${'dashboard (median)'.padEnd(48)} ${'ours'.padStart(8)} ${'bare'.padStart(8)} ${''.padEnd(3)} ${'ratio'.padStart(6)}   goal`;

@@ -39,6 +39,7 @@ function Pages() {
   );
 }
 
+/** The frame of all pages; what is in it is for who is signed in. */
 function Guarded({ children }: { children: ReactNode }) {
   const session = useSession();
   const [place] = useLocation();
@@ -46,10 +47,15 @@ function Guarded({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (session.data) was_in.current = true;
   }, [session.data]);
-  if (session.isPending) return <Waiting what="Asking who you are" />;
   if (session.error && !session.data) return <Failure error={session.error} again={() => void session.refetch()} />;
-  if (!session.data) return <SignInPage ended={was_in.current} next={place === '/sign-in' ? '/' : place + window.location.search} />;
-  return children;
+  if (session.data === null) return <SignInPage ended={was_in.current} next={place === '/sign-in' ? '/' : place + window.location.search} />;
+  const signed_in = session.data !== undefined;
+  // The frame is drawn while the server is asked who this is.
+  return (
+    <LiveProvider signed_in={signed_in}>
+      <Shell>{signed_in ? children : <Waiting what="Asking who you are" />}</Shell>
+    </LiveProvider>
+  );
 }
 
 export function App() {
@@ -57,15 +63,11 @@ export function App() {
   return (
     <>
       <Guarded>
-        <LiveProvider>
-          <Shell>
-            <Boundary at={place}>
-              <Suspense fallback={<Waiting />}>
-                <Pages />
-              </Suspense>
-            </Boundary>
-          </Shell>
-        </LiveProvider>
+        <Boundary at={place}>
+          <Suspense fallback={<Waiting />}>
+            <Pages />
+          </Suspense>
+        </Boundary>
       </Guarded>
       <Toasts />
     </>

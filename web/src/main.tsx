@@ -9,6 +9,7 @@ import './styles/trace.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Refusal } from './api/client';
+import { session_query } from './api/queries';
 import { App } from './app';
 import { showTheme } from './ui/theme';
 
@@ -24,6 +25,9 @@ const client = new QueryClient({
     },
   },
 });
+
+// Asked before the first picture is drawn, not after it.
+void client.prefetchQuery(session_query);
 
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={client}>

@@ -2,7 +2,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import type { Job, JobList, TraceEvent, TracePage } from '../../src/api/types';
+import type { Job, TraceEvent, TracePage } from '../../src/api/types';
+import { jobPages } from './job-pages';
 
 const wanted = new URLSearchParams(location.search).get('of') === 'jobs' ? 'jobs' : 'trace';
 const row_height = wanted === 'jobs' ? 38 : 28;
@@ -10,12 +11,8 @@ const row_height = wanted === 'jobs' ? 38 : 28;
 const jobText = (job: Job) => `${job.state}  ${job.title}  ${job.repository.split('/').at(-1)}  ${job.last_run?.reason ?? ''}  $${((job.last_run?.cost_nano_usd ?? 0) / 1e9).toFixed(4)}`;
 const eventText = (event: TraceEvent) => `${event.type}  ${JSON.stringify(event.data['arguments'] ?? event.data['text'] ?? event.data['model'] ?? event.turn)}`;
 
-async function* jobPages(): AsyncGenerator<string[]> {
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page = (await (await fetch(`/api/v1/jobs?limit=200${cursor && `&cursor=${cursor}`}`)).json()) as JobList;
-    yield page.items.map(jobText);
-    cursor = page.next_cursor;
-  }
+async function* jobTexts(): AsyncGenerator<string[]> {
+  for await (const jobs of jobPages()) yield jobs.map(jobText);
 }
 
 async function* tracePages(): AsyncGenerator<string[]> {
@@ -32,7 +29,7 @@ function List() {
   const [rows, setRows] = useState<string[]>([]);
   useEffect(() => {
     void (async () => {
-      for await (const more of wanted === 'jobs' ? jobPages() : tracePages()) setRows((old) => [...old, ...more]);
+      for await (const more of wanted === 'jobs' ? jobTexts() : tracePages()) setRows((old) => [...old, ...more]);
     })();
   }, []);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => row_height, overscan: 12, useFlushSync: false });

@@ -1,21 +1,21 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { get, getText, Refusal } from './client';
 import type { AdapterList, BranchList, Diff, Job, ModelList, Review, Run, RunCost, RunList, Session, SessionList, Spending, TemplateList, Token, TokenList, Who } from './types';
 
 /** Who is signed in; null = nobody. */
-export const useSession = () =>
-  useQuery({
-    queryKey: ['session'],
-    staleTime: Infinity,
-    queryFn: async ({ signal }): Promise<Who | null> => {
-      try {
-        return await get<Who>('/api/v1/session', signal);
-      } catch (error) {
-        if (error instanceof Refusal && error.status === 401) return null;
-        throw error;
-      }
-    },
-  });
+export const session_query = queryOptions({
+  queryKey: ['session'],
+  staleTime: Infinity,
+  queryFn: async ({ signal }): Promise<Who | null> => {
+    try {
+      return await get<Who>('/api/v1/session', signal);
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) return null;
+      throw error;
+    }
+  },
+});
+export const useSession = () => useQuery(session_query);
 
 export const useJob = (id: string, known?: Job) =>
   useQuery({ queryKey: ['job', id], placeholderData: known, queryFn: ({ signal }) => get<Job>(`/api/v1/jobs/${id}`, signal) });

@@ -1,6 +1,8 @@
 import { get } from '../api/client';
 import type { Job, JobList } from '../api/types';
 
+/** More than a window shows, and soon there. */
+const first_jobs = 50;
 const page_jobs = 200;
 /** While many pages are read, the list is drawn so often: drawing it for each would hold up the first. */
 const told_each_ms = 300;
@@ -45,13 +47,15 @@ export class JobBook {
     let cursor = '';
     let told_ms = -Infinity;
     try {
-      for (let loaded = 0; loaded < most_jobs; loaded += page_jobs) {
-        const page: JobList = await this.fetch_json(`/api/v1/jobs?limit=${page_jobs}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      for (let loaded = 0; loaded < most_jobs; ) {
+        const limit = Math.min(loaded ? page_jobs : first_jobs, most_jobs - loaded);
+        const page: JobList = await this.fetch_json(`/api/v1/jobs?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
         if (mine !== this.loading) return;
         this.failure = undefined;
         this.ready = true;
         this.complete = page.next_cursor === null;
         for (const job of page.items) this.jobs.set(job.id, job);
+        loaded += limit;
         if (this.complete || this.now_ms() - told_ms >= told_each_ms) {
           this.changed();
           told_ms = this.now_ms();

@@ -1,5 +1,5 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { createContext, useContext, useEffect, useLayoutEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { get } from '../api/client';
 import type { Job, Review, RunList } from '../api/types';
 import { JobBook } from './job-book';
@@ -47,27 +47,29 @@ function refresher(book: JobBook, client: QueryClient) {
   };
 }
 
-/** The one stream of this browser and what it keeps up to date. Only for who is signed in. */
-export function LiveProvider({ children }: { children: ReactNode }) {
+/** The one stream of this browser and what it keeps up to date. Asks for nothing until somebody is `signed_in`. */
+export function LiveProvider({ signed_in, children }: { signed_in: boolean; children: ReactNode }) {
   const client = useQueryClient();
-  const [live, setLive] = useState<Live>();
-  useEffect(() => {
-    const made = { stream: new SharedStream('/api/v1/events', browserPorts()), book: new JobBook() };
-    const refresh = refresher(made.book, client);
-    made.stream.listen({
+  const [live] = useState<Live>(() => ({ stream: new SharedStream('/api/v1/events', browserPorts()), book: new JobBook() }));
+  // Before the page is painted: the jobs are on their way meanwhile.
+  useLayoutEffect(() => {
+    if (!signed_in) return;
+    const { stream, book } = live;
+    const refresh = refresher(book, client);
+    stream.listen({
       event: refresh,
       reset: () => {
-        void made.book.load();
+        void book.load();
         void client.invalidateQueries();
       },
       // Who was signed out meanwhile is told so by this question.
       state: (state) => state === 'lost' && void client.invalidateQueries({ queryKey: ['session'] }),
     });
-    void made.book.load();
-    setLive(made);
-    return () => made.stream.stop();
-  }, [client]);
-  return live && <Context.Provider value={live}>{children}</Context.Provider>;
+    stream.start();
+    void book.load();
+    return () => stream.stop();
+  }, [client, live, signed_in]);
+  return <Context.Provider value={live}>{children}</Context.Provider>;
 }
 
 export function useLive(): Live {

@@ -66,6 +66,7 @@ function tab(browser: Browser, shared = true) {
   const states: StreamState[] = [];
   let resets = 0;
   stream.listen({ event: ({ seq }) => heard.push(seq), state: (state) => states.push(state), reset: () => ++resets });
+  stream.start();
   return { stream, heard, states, resets: () => resets };
 }
 
@@ -76,7 +77,7 @@ describe('tabs of one browser', () => {
     browser.opened[0]!.tell('open');
     browser.opened[0]!.tell('message', event(7));
     expect(browser.opened.map((stream) => stream.url)).toEqual(['/events']);
-    expect([first.heard, second.heard, first.states, second.states]).toEqual([[7], [7], ['live'], ['live']]);
+    expect([first.heard, second.heard, first.states, second.states]).toEqual([[7], [7], ['live'], ['connecting', 'live']]);
   });
 
   test('go on after the last event when the tab that read the stream closes', async () => {

@@ -34,7 +34,7 @@ const longest_delay_ms = 15_000;
 
 export class SharedStream {
   private readonly listeners = new Set<Listener>();
-  private readonly channel: Channel | undefined;
+  private channel: Channel | undefined;
   private source: Source | undefined;
   private last_id = '';
   private delay_ms = first_delay_ms;
@@ -46,13 +46,17 @@ export class SharedStream {
   constructor(
     private readonly url: string,
     private readonly ports: Ports,
-  ) {
-    this.channel = ports.channel();
+  ) {}
+
+  /** Nobody is asked for anything before this. Once; after stop() it does nothing. */
+  start(): void {
+    if (this.stopped) return;
+    this.channel = this.ports.channel();
     if (this.channel) {
       this.channel.onmessage = ({ data }) => this.hear(data as Message);
       this.channel.postMessage({ kind: 'ask' } satisfies Message);
     }
-    ports.lead(async () => {
+    this.ports.lead(async () => {
       if (this.stopped) return;
       this.leads = true;
       this.connect();

@@ -1,11 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { post } from '../api/client';
 import type { Job } from '../api/types';
 import { useJobs, useNow, useSeen } from '../live/live';
-import type { Seen } from '../live/seen';
-import { Ago, Chip, StateChip, Stat, Waiting } from '../ui/bits';
+import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Confirm } from '../ui/dialog';
 import { useKeys } from '../ui/keys';
@@ -13,16 +12,17 @@ import { SearchField } from '../ui/search-field';
 import { useLatest } from '../ui/latest';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
-import { count, money, plain } from '../words/money';
-import { repositoryName, shownTitle } from '../words/repository';
-import { isLive, need, reasonWords } from '../words/states';
-import { duration } from '../words/time';
+import { count, plain } from '../words/money';
+import { isLive } from '../words/states';
 import { FirstRun } from './first-run';
 import { filterSearch, listRows, readFilter, repositories, states, type JobFilter, type ListRow } from './job-filter';
+import { JobRow } from './job-row';
 
 const group_height = 34;
 const row_height = 38;
 const narrow_row_height = 62;
+/** Head and filters. */
+const above_list = 100;
 
 const narrow = window.matchMedia('(max-width: 720px)');
 function useNarrow(): boolean {
@@ -34,55 +34,6 @@ function useNarrow(): boolean {
   }, []);
   return is;
 }
-
-/** What there is to say beside the title: why it waits, how long it runs, what came of it. */
-function Remark({ row, running, now }: { row: Extract<ListRow, { type: 'job' }>; running: number; now: number }) {
-  const { job, place } = row;
-  const run = job.last_run;
-  if (job.state === 'created') return <>not started</>;
-  if (job.state === 'queued') return <>{place === 1 ? `next, ${running} at work` : `${place - 1} before it`}</>;
-  if (isLive(job.state)) return <>{job.cancel_requested ? 'cancelling' : run?.started_ms ? duration(now - run.started_ms) : ''}</>;
-  if (job.state === 'failed' && run?.reason) return <span className="tone-text-bad">{reasonWords(run.reason)}</span>;
-  return run ? <Stat stat={run.diff_stat} /> : null;
-}
-
-type RowProps = {
-  row: Extract<ListRow, { type: 'job' }>;
-  current: boolean;
-  picked: boolean;
-  pickable: boolean;
-  pick: (id: string) => void;
-  running: number;
-  now: number;
-  seen: Seen;
-};
-
-// Scrolling draws new rows and leaves the others alone. A row has no hooks, and its link is followed by the list: dozens are made in a frame.
-const JobRow = memo(function JobRow({ row, current, picked, pickable, pick, running, now, seen }: RowProps) {
-  const { job } = row;
-  const needed = need(job, seen);
-  return (
-    <div className={`job-row${current ? ' current' : ''}${picked ? ' picked' : ''}`}>
-      <span className="job-pick">
-        {pickable && <input type="checkbox" checked={picked} onChange={() => pick(job.id)} aria-label={`Select ${job.title}`} tabIndex={-1} />}
-      </span>
-      <span className="job-state">{needed ? <Chip tone={needed.tone}>{needed.word}</Chip> : <StateChip state={job.state} />}</span>
-      <a className="job-title" href={`/jobs/${job.id}`} title={job.title}>
-        {shownTitle(job.title)}
-      </a>
-      <span className="job-where" title={job.repository}>
-        {repositoryName(job.repository)}
-      </span>
-      <span className="job-remark">
-        <Remark row={row} running={running} now={now} />
-      </span>
-      <span className="job-cost">{job.last_run && (job.last_run.cost_nano_usd ?? 0) > 0 ? money(job.last_run.cost_nano_usd) : ''}</span>
-      <span className="job-age">
-        <Ago ms={job.created_ms} now={now} />
-      </span>
-    </div>
-  );
-});
 
 function FilterBar({ filter, change, jobs }: { filter: JobFilter; change: (filter: JobFilter) => void; jobs: Job[] }) {
   const known = useMemo(() => repositories(jobs), [jobs]);
@@ -135,14 +86,13 @@ export function JobsPage() {
   const change = (next: JobFilter) => go(`/${filterSearch(next)}`, { replace: true });
 
   if (!book.ready && book.failure) return <Failure error={book.failure} again={() => void book.load()} />;
-  if (!book.ready) return <Waiting what="Reading the jobs" />;
-  if (!jobs.length) return <FirstRun />;
+  if (book.ready && !jobs.length) return <FirstRun />;
   return (
     <div className="jobs">
       <h1 className="unseen">Jobs</h1>
       <FilterBar filter={filter} change={change} jobs={jobs} />
-      <JobList rows={rows} jobs={jobs} picked={picked} setPicked={setPicked} may_cancel={may_cancel} />
-      {rows.length === 0 && (
+      {book.ready ? <JobList rows={rows} jobs={jobs} picked={picked} setPicked={setPicked} may_cancel={may_cancel} /> : <Waiting what="Reading the jobs" />}
+      {book.ready && rows.length === 0 && (
         <div className="empty">
           <p>No job matches{book.complete ? '' : ' so far; older ones are still being read'}.</p>
           <button onClick={() => go('/', { replace: true })}>Show all</button>
@@ -161,6 +111,7 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
   const box = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(-1);
   const [asked, setAsked] = useState(false);
+  const [painted, setPainted] = useState(false);
   const is_narrow = useNarrow();
   const running = jobs.filter((job) => isLive(job.state) && job.state !== 'queued').length;
   const now = useNow(running ? 1000 : 30_000);
@@ -170,12 +121,16 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
     getScrollElement: () => box.current,
     estimateSize: (i) => (rows[i]?.type === 'group' ? group_height : height),
     getItemKey: (i) => rows[i]?.key ?? i,
-    overscan: 8,
-    // Until the list has been measured: rows are in the first picture, not in the one after it.
-    initialRect: { width: window.innerWidth, height: window.innerHeight },
+    // The first picture shows what is seen, and does not wait until the list has been measured.
+    overscan: painted ? 8 : 0,
+    initialRect: { width: window.innerWidth, height: window.innerHeight - above_list },
     useFlushSync: false,
   });
   useEffect(() => virtual.measure(), [virtual, height, rows]);
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => setPainted(true));
+    return () => cancelAnimationFrame(frame);
+  }, []);
 
   const stoppable = jobs.filter((job) => picked.has(job.id) && isLive(job.state));
   const toggle = useLatest((id: string) => {
@@ -217,25 +172,27 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index]!;
+            if (row.type === 'group') {
+              return (
+                <h2 key={item.key} className={`virtual job-group ${row.key}`} style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+                  {row.word} <span>{plain(row.count)}</span>
+                </h2>
+              );
+            }
             return (
-              <div key={item.key} className="virtual" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
-                {row.type === 'group' ? (
-                  <h2 className={`job-group ${row.key}`}>
-                    {row.word} <span>{plain(row.count)}</span>
-                  </h2>
-                ) : (
-                  <JobRow
-                    row={row}
-                    current={item.index === current}
-                    picked={picked.has(row.job.id)}
-                    pickable={may_cancel && isLive(row.job.state)}
-                    pick={toggle}
-                    running={running}
-                    now={now}
-                    seen={seen}
-                  />
-                )}
-              </div>
+              <JobRow
+                key={item.key}
+                row={row}
+                top={item.start}
+                height={item.size}
+                current={item.index === current}
+                picked={picked.has(row.job.id)}
+                pickable={may_cancel && isLive(row.job.state)}
+                pick={toggle}
+                running={running}
+                now={now}
+                seen={seen}
+              />
             );
           })}
         </div>

@@ -33,8 +33,8 @@ export function Stat({ stat }: { stat: DiffStat }) {
   );
 }
 
-export const Ago = ({ ms, now }: { ms: number; now: number }) => (
-  <time dateTime={new Date(ms).toISOString()} title={moment(ms)}>
+export const Ago = ({ ms, now, className }: { ms: number; now: number; className?: string }) => (
+  <time className={className} dateTime={new Date(ms).toISOString()} title={moment(ms)}>
     {ago(ms, now)}
   </time>
 );

@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { remove } from '../api/client';
 import { useSession } from '../api/queries';
 import { atLeast } from '../api/roles';
-import type { Role } from '../api/types';
+import type { Role, Who } from '../api/types';
 import { useJobs, useSeen, useStreamState } from '../live/live';
 import { forgetDrafts } from '../review/drafts';
 import { need } from '../words/states';
@@ -32,15 +32,14 @@ function StreamSign() {
   );
 }
 
-function UserMenu() {
-  const who = useSession().data;
+function UserMenu({ who }: { who: Who }) {
   const client = useQueryClient();
   const [now, setNow] = useState<Theme>(theme);
   const [, go] = useLocation();
   const signOut = async () => {
     try {
       await remove('/api/v1/session');
-      if (who) forgetDrafts(localStorage, who.principal);
+      forgetDrafts(localStorage, who.principal);
       client.clear();
       window.location.assign('/sign-in');
     } catch (error) {
@@ -49,15 +48,15 @@ function UserMenu() {
   };
   return (
     <Menu.Root modal={false}>
-      <Menu.Trigger className="ghost user" aria-label={`Account: ${who?.principal}`}>
+      <Menu.Trigger className="ghost user" aria-label={`Account: ${who.principal}`}>
         <Icon name="user" />
-        <span className="wide-only">{who?.principal}</span>
+        <span className="wide-only">{who.principal}</span>
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="end" sideOffset={6}>
           <div className="menu-head">
-            <strong>{who?.principal}</strong>
-            <span>{who?.role}</span>
+            <strong>{who.principal}</strong>
+            <span>{who.role}</span>
           </div>
           <Menu.RadioGroup
             value={now}
@@ -108,6 +107,7 @@ export function useTitle(title: string): void {
 
 export function Shell({ children }: { children: ReactNode }) {
   const [place, go] = useLocation();
+  const who = useSession().data;
   const may_create = useMay('operator');
   const { jobs } = useJobs();
   const seen = useSeen();
@@ -150,7 +150,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <span>New job</span>
           </Link>
         )}
-        <UserMenu />
+        {who && <UserMenu who={who} />}
       </header>
       <main id="page" tabIndex={-1}>
         {children}

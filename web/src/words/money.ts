@@ -28,7 +28,7 @@ export function bytes(count: number): string {
 }
 
 /** A whole number, in groups: "12,034". */
-export const plain = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+export const plain = (n: number): string => (n < 1000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, ','));
 
 /** "1 file", "2 files". */
 export const count = (n: number, one: string, many = `${one}s`): string => `${plain(n)} ${n === 1 ? one : many}`;
