@@ -77,10 +77,10 @@ export class Person {
         await this.page.evaluate(() => new Promise((done) => (setTimeout(done, 2000), requestAnimationFrame(() => requestAnimationFrame(done)))));
         await this.page.screenshot({ path: join(pictures, `${name}-${size.width}-${scheme}.png`) });
         await this.expectNarrowEnough(`${name} at ${size.width}`);
+        this.faults.push(...(await this.offences(`${name}, ${size.width}, ${scheme}`, scheme === 'light' ? everything : colours)));
       }
-      await this.page.setViewportSize(wide);
-      this.faults.push(...(await this.offences(`${name}, ${scheme}`, scheme === 'light' ? everything : colours)));
     }
+    await this.page.setViewportSize(wide);
     await this.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   }
 

@@ -7,6 +7,7 @@ import { Panel, StateChip, Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { ShareCell, ShareHead } from '../ui/meter';
 import { UsageCells, UsageHeads } from '../ui/usage';
+import { ScrollBox } from '../ui/scroll-box';
 import { modelName } from '../words/model';
 import { money, tokens } from '../words/money';
 import { duration } from '../words/time';
@@ -35,7 +36,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
           </span>
         }
       >
-        <div className="scroll-x">
+        <ScrollBox label="By model">
           <table>
             <thead>
               <tr>
@@ -74,7 +75,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
               </tfoot>
             )}
           </table>
-        </div>
+        </ScrollBox>
         {cost.data.cost_nano_usd === null && <p className="soft">The price of a model is not known, so the sum is not, either. A row in the price file (models.prices_file) changes that.</p>}
       </Panel>
       {spent.length > 1 && (
@@ -86,7 +87,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
       )}
       {turns.length > 0 && (
         <Panel title="By turn">
-          <div className="scroll-x">
+          <ScrollBox label="By turn">
             <table>
               <thead>
                 <tr>
@@ -113,11 +114,11 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
                 ))}
               </tbody>
             </table>
-          </div>
+          </ScrollBox>
         </Panel>
       )}
       <Panel title="All runs of this job" extra={<span className="soft">{money(total)} together</span>}>
-        <div className="scroll-x">
+        <ScrollBox label="All runs">
           <table>
             <thead>
               <tr>
@@ -144,7 +145,7 @@ export default function Costs({ job, run, runs }: { job: Job; run: Run; runs: Ru
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollBox>
       </Panel>
     </div>
   );

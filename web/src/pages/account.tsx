@@ -9,6 +9,7 @@ import { Failure } from '../ui/boundary';
 import { Confirm, Modal } from '../ui/dialog';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
+import { ScrollBox } from '../ui/scroll-box';
 
 const roles: { role: Role; may: string }[] = [
   { role: 'viewer', may: 'reads' },
@@ -38,7 +39,7 @@ function Sessions() {
   if (sessions.error) return <Failure error={sessions.error} />;
   if (!sessions.data) return <Waiting />;
   return (
-    <div className="scroll-x">
+    <ScrollBox label="Sessions">
       <table>
         <thead>
           <tr>
@@ -69,7 +70,7 @@ function Sessions() {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }
 
@@ -140,7 +141,7 @@ function Tokens() {
   return (
     <>
       {valid.length > 0 && (
-        <div className="scroll-x">
+        <ScrollBox label="Tokens">
           <table>
             <thead>
               <tr>
@@ -169,7 +170,7 @@ function Tokens() {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollBox>
       )}
       {valid.length === 0 && <p className="soft">There is no token yet.</p>}
       <Confirm

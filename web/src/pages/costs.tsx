@@ -10,6 +10,7 @@ import { Icon } from '../ui/icons';
 import { Meter, ShareCell, ShareHead } from '../ui/meter';
 import { UsageCells, UsageHeads } from '../ui/usage';
 import { useTitle } from '../ui/shell';
+import { ScrollBox } from '../ui/scroll-box';
 import { modelName } from '../words/model';
 import { count, money, plain, tokens } from '../words/money';
 import { repositoryName } from '../words/repository';
@@ -40,7 +41,7 @@ function Table({ title, head, sums, name, href }: TableProps) {
   const most = Math.max(1, ...sums.map((sum) => sum.nano_usd));
   return (
     <Panel title={title}>
-      <div className="scroll-x">
+      <ScrollBox label={title}>
         <table>
           <thead>
             <tr>
@@ -68,7 +69,7 @@ function Table({ title, head, sums, name, href }: TableProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </Panel>
   );
 }

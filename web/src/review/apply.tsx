@@ -30,7 +30,7 @@ function Accepted({ revision }: { revision: number }) {
   if (accepted.data === undefined) return <Waiting what="Reading what is accepted" />;
   const files = patchStats(accepted.data);
   return (
-    <ul className="goes-in" aria-label="What goes in">
+    <ul className="goes-in" tabIndex={0} aria-label="What goes in">
       {files.map((file, i) => (
         <li key={i}>
           <span className="mono">{nameOf(pathOf(file.patch))}</span>
@@ -51,7 +51,7 @@ function Suggestions({ taken, alone }: { taken: ReviewComment[]; alone: boolean 
         {alone ? '' : 'and '}
         {count(taken.length, 'suggestion')}
       </p>
-      <ul className="goes-in" aria-label="Suggestions that go in">
+      <ul className="goes-in" tabIndex={0} aria-label="Suggestions that go in">
         {taken.map((comment) => (
           <li key={comment.id}>
             <span className="mono">{nameOf(keyOf(comment))}</span>

@@ -5,6 +5,7 @@ import { post, Refusal } from '../api/client';
 import type { SendBackRequest, SentBack } from '../api/types';
 import { Failure } from '../ui/boundary';
 import { Modal } from '../ui/dialog';
+import { ScrollBox } from '../ui/scroll-box';
 import { count } from '../words/money';
 import { withActKey } from './act-key';
 import { useDesk } from './desk';
@@ -22,7 +23,7 @@ function Told() {
   const drafts = comments.filter((comment) => comment.draft).length;
   if (!rejected.length && !comments.length && !review.summary) return <p className="soft">Nothing is rejected and nothing is commented on: only your note is told.</p>;
   return (
-    <div className="told">
+    <ScrollBox label="What the agent is told" className="told">
       {review.summary && <p className="told-summary">{review.summary}</p>}
       {rejected.length > 0 && <h3>{count(rejected.length, 'change')} rejected</h3>}
       <ul>
@@ -52,7 +53,7 @@ function Told() {
           </li>
         ))}
       </ul>
-    </div>
+    </ScrollBox>
   );
 }
 

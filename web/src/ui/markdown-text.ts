@@ -6,6 +6,8 @@ const allowed = ['a', 'p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul',
 const purify = DOMPurify();
 // A link of an agent leads out of here: into a tab of its own, which knows nothing of this one.
 purify.addHook('afterSanitizeAttributes', (node) => {
+  // Long lines scroll: the keyboard must get there, too.
+  if (node.tagName === 'PRE') node.setAttribute('tabindex', '0');
   if (node.tagName !== 'A') return;
   node.setAttribute('target', '_blank');
   node.setAttribute('rel', 'noopener noreferrer');
