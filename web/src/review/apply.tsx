@@ -142,7 +142,9 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (done: Done) =
       </p>
       <label className="check">
         <input type="checkbox" checked={push} onChange={(event) => setPush(event.target.checked)} />
-        Push the branch to <span className="mono">{job.repository}</span>
+        <span>
+          Push the branch to <span className="mono">{job.repository}</span>
+        </span>
       </label>
       {counts.undecided > 0 && !nothing && (
         <label className="check confirm">
