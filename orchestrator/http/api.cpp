@@ -8,9 +8,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Request;
-using httpd::Response;
-
 // One object per process: the routes, who may use them, and what is told about each request.
 class Api final : public httpd::Site {
  public:

@@ -10,10 +10,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using nlohmann::json;
 
 /// Limits stand there because a template fixes them: a larger sandbox is another template.

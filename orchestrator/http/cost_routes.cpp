@@ -8,11 +8,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
-
 /// What is shown to those who name no days: the last ones, with this one.
 constexpr Day kUsualDays = 30;
 

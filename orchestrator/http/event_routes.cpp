@@ -6,11 +6,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
-
 /// Last-Event-ID, which a browser sends by itself when it resumes, goes before `?after=`.
 std::optional<std::int64_t> position(const Request& request) {
   const auto id = request.header("last-event-id");

@@ -11,11 +11,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
-
 /// What a browser may show as more than text: images that hold no script. Known by how they begin, because a name is the agent's word;
 /// SVG and HTML are documents that run.
 std::string content_type(std::string_view content) {

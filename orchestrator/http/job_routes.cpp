@@ -11,10 +11,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using nlohmann::json;
 
 // The spec is complete from here on: what the body leaves open is filled in from the configuration, and the job keeps it that way.

@@ -12,10 +12,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using nlohmann::json;
 
 /// Largest body of an apply or a send-back: its one long text may be escaped to six times its size.

@@ -12,6 +12,12 @@
 /// Private to http: what the route files share. Each adds the routes of one resource.
 namespace forge::http {
 
+// The words in which every route is written.
+using httpd::Access;
+using httpd::Method;
+using httpd::Request;
+using httpd::Response;
+
 /// What handlers work with. Outlives the router, whose handlers hold a reference to it.
 struct Services {
   Services(ApiParts parts_, ApiOptions options_)
@@ -43,6 +49,6 @@ void add_cost_routes(httpd::Router& router, Services& services);
 void add_service_routes(httpd::Router& router, Services& services);
 
 /// Number of the run that the path names; 0 = the latest, when it names none. Throws bad_input.
-int run_number(const httpd::Request& request);
+int run_number(const Request& request);
 
 }  // namespace forge::http

@@ -9,10 +9,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using nlohmann::json;
 
 /// A diff larger than this is left out of the JSON answer: text/x-diff has it whole.

@@ -14,10 +14,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using httpd::StaticFile;
 using nlohmann::json;
 

@@ -12,10 +12,6 @@
 namespace forge::http {
 namespace {
 
-using httpd::Access;
-using httpd::Method;
-using httpd::Request;
-using httpd::Response;
 using nlohmann::json;
 
 // 256 bits: beyond guessing, so that no lock-out after failed attempts is needed.
