@@ -21,8 +21,8 @@ const kClosing_ms = 10_000;
 
 const what_is_bare = [
   'bare, of a diff: @pierre/diffs CodeView alone, with the same patch, options, theme, style sheets, grammars and two workers as the review; no tree, no heads, no verdicts, no review to ask for.',
-  'bare, of the trace: TanStack Virtual with one line of plain text for each row, from the same pages of the same answers.',
-  'bare, of the jobs: TanStack Virtual with the same rows as the dashboard, from the same pages of the same answers; below it, for comparison, with one line of plain text for each row.',
+  'bare, of a list: TanStack Virtual with the same rows as the dashboard, from the same pages of the same answers; no frame, filters, keys or news.',
+  'plain text: the same with one line of text for each row, for comparison.',
   `Medians of ${kRounds}, alternating. Times are from the end of the first answer.`,
 ].join('\n');
 
@@ -36,6 +36,10 @@ const of_diff = {
   ours: { path: `/jobs/${job_id}/changes`, lines: '[data-line]' },
   bare: { path: '/bare/diff.html', lines: '[data-line]' },
 };
+const of_trace = {
+  scene: { jobs: 1, turns: 3334, live: false }, answer: '/runs/1/trace', height: 13_336 * 28, step: 900,
+  ours: { path: `/jobs/${job_id}/trace`, lines: '.tr' },
+};
 const of_jobs = {
   scene: { jobs: 5000, turns: 1, live: false }, answer: '/api/v1/jobs\\?', height: 5000 * 38, step: 900,
   ours: { path: '/', lines: '.job-row' },
@@ -45,12 +49,8 @@ const many: Change = { files: 2000, hunks: 1, lines: 10 };
 const comparisons: Comparison[] = [
   { name: '20,000 lines of diff', scene: { jobs: 1, turns: 1, live: false, change: { files: 40, hunks: 25, lines: 20 } }, ...of_diff, goals: { first: 1.3, scroll: 1.2 } },
   { name: '2,000 changed files', scene: { jobs: 1, turns: 1, live: false, change: many }, ...of_diff, goals: { first: 2, scroll: 1.5 } },
-  {
-    name: '10,000 steps of trace', scene: { jobs: 1, turns: 3334, live: false }, answer: '/runs/1/trace', height: 13_336 * 28, step: 900,
-    ours: { path: `/jobs/${job_id}/trace`, lines: '.tr' },
-    bare: { path: '/bare/list.html?of=trace', lines: '.row' },
-    goals: { first: 2, scroll: 2 },
-  },
+  { name: '10,000 steps', ...of_trace, bare: { path: '/bare/trace.html', lines: '.tr' }, goals: { first: 2, scroll: 2 } },
+  { name: '10,000 steps, plain text', ...of_trace, bare: { path: '/bare/list.html?of=trace', lines: '.row' } },
   { name: '5,000 jobs', ...of_jobs, bare: { path: '/bare/jobs.html', lines: '.job-row' }, goals: { first: 2, scroll: 2 } },
   { name: '5,000 jobs, plain text', ...of_jobs, bare: { path: '/bare/list.html?of=jobs', lines: '.row' } },
 ];
@@ -155,7 +155,7 @@ async function main(only: string[]): Promise<void> {
   const server = new MadeUpServer(process.env['FORGE_WEB_DIST'] ?? join(web, 'dist'), bare);
   let browser: Browser | undefined;
   try {
-    const pages = ['diff', 'list', 'jobs'].map((name) => join(web, `bench/pages/${name}.html`));
+    const pages = ['diff', 'list', 'trace', 'jobs'].map((name) => join(web, `bench/pages/${name}.html`));
     const building = build({ root: join(web, 'bench/pages'), base: '/bare/', logLevel: 'error', configFile: false, plugins: [pruned('grammars'), react()], worker: { format: 'es', plugins: () => [pruned('unused')] }, build: { outDir: bare, emptyOutDir: true, target: 'es2022', rolldownOptions: { input: pages, checks: { pluginTimings: false } } } });
     await inTime(building, 'building the bare pages');
     const url = await server.start();

@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { ListRow } from '../../src/pages/job-filter';
 import { JobRow } from '../../src/pages/job-row';
-import { jobPages } from './job-pages';
+import { jobPages } from './answers';
 
 const row_height = 38;
 const now = Date.now();

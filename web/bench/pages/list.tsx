@@ -1,9 +1,9 @@
-// The anchor of the long lists: TanStack Virtual and plain text, from the same answers of the same number of pages.
+// Beside the long lists: TanStack Virtual and one line of plain text for each row.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import type { Job, TraceEvent, TracePage } from '../../src/api/types';
-import { jobPages } from './job-pages';
+import type { Job, TraceEvent } from '../../src/api/types';
+import { jobPages, tracePages } from './answers';
 
 const wanted = new URLSearchParams(location.search).get('of') === 'jobs' ? 'jobs' : 'trace';
 const row_height = wanted === 'jobs' ? 38 : 28;
@@ -15,13 +15,9 @@ async function* jobTexts(): AsyncGenerator<string[]> {
   for await (const jobs of jobPages()) yield jobs.map(jobText);
 }
 
-async function* tracePages(): AsyncGenerator<string[]> {
-  for (let after = 0, complete = false; !complete; ) {
-    const page = (await (await fetch(`/api/v1/jobs/01jdk3v9x2/runs/1/trace?limit=1000&after=${after}`)).json()) as TracePage;
-    // A result belongs to the row of its call.
-    yield page.items.filter((event) => event.type !== 'tool_result').map(eventText);
-    ({ next_seq: after, complete } = page);
-  }
+async function* eventTexts(): AsyncGenerator<string[]> {
+  // A result belongs to the row of its call.
+  for await (const events of tracePages()) yield events.filter((event) => event.type !== 'tool_result').map(eventText);
 }
 
 function List() {
@@ -29,7 +25,7 @@ function List() {
   const [rows, setRows] = useState<string[]>([]);
   useEffect(() => {
     void (async () => {
-      for await (const more of wanted === 'jobs' ? jobTexts() : tracePages()) setRows((old) => [...old, ...more]);
+      for await (const more of wanted === 'jobs' ? jobTexts() : eventTexts()) setRows((old) => [...old, ...more]);
     })();
   }, []);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => row_height, overscan: 12, useFlushSync: false });
