@@ -140,6 +140,31 @@ test('hunks are decided by keyboard, and the next undecided one is found', async
   expectNoFaults(ada);
 });
 
+test('a decision that could not be saved is still there after a look at another page', async () => {
+  const { page } = ada;
+  const away = (route: Route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue());
+  await page.route(/\/review$/, away);
+  await pick(page, 'words.py');
+  await strip(page, 'words.py', 0).getByRole('button', { name: 'Accept' }).click();
+  await page.locator('.saving.failed').waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('heading', { name: 'Summary' }).waitFor();
+  await page.getByRole('link', { name: /^Changes/ }).click();
+  await decided(page, '4 of 10');
+  await page.locator('.saving.failed').waitFor();
+  await page.unroute(/\/review$/, away);
+  await page.locator('.saving.failed').getByRole('button').click();
+  await saved(page);
+  await page.reload();
+  await decided(page, '4 of 10');
+  await pick(page, 'words.py');
+  await strip(page, 'words.py', 0).getByRole('button', { name: 'Accept' }).click();
+  await decided(page, '3 of 10');
+  await saved(page);
+  ada.forgive(/ERR_FAILED/);
+  expectNoFaults(ada);
+});
+
 test('what is being typed survives a reload, and a draft is its author’s alone', async () => {
   const { page } = ada;
   await pick(page, 'cart.py');

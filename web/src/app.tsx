@@ -1,9 +1,10 @@
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useSession } from './api/queries';
 import { LiveProvider } from './live/live';
 import { JobsPage } from './pages/jobs';
 import { SignInPage } from './pages/sign-in';
+import { Shelf, ShelfProvider, useWarning } from './ui/shelf';
 import { Shell } from './ui/shell';
 import { Boundary, Failure } from './ui/boundary';
 import { Waiting } from './ui/bits';
@@ -60,8 +61,10 @@ function Guarded({ children }: { children: ReactNode }) {
 
 export function App() {
   const [place] = useLocation();
+  const [shelf] = useState(() => new Shelf());
+  useWarning(shelf);
   return (
-    <>
+    <ShelfProvider value={shelf}>
       <Guarded>
         <Boundary at={place}>
           <Suspense fallback={<Waiting />}>
@@ -70,6 +73,6 @@ export function App() {
         </Boundary>
       </Guarded>
       <Toasts />
-    </>
+    </ShelfProvider>
   );
 }

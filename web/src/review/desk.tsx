@@ -4,6 +4,7 @@ import { createContext, useContext, useEffect, useMemo, useState, useSyncExterna
 import { get, patch } from '../api/client';
 import { useReview, useSession } from '../api/queries';
 import type { HunkVerdict, Job, Review, ReviewHunk, Run } from '../api/types';
+import { useShelf } from '../ui/shelf';
 import { useMay } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count } from '../words/money';
@@ -67,16 +68,6 @@ function tellOvertaken({ hunks, summary }: Overtaken): void {
 
 const none: Place[] = [];
 
-/** The browser asks before it leaves. */
-function useWarning(unsaved: boolean): void {
-  useEffect(() => {
-    if (!unsaved) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [unsaved]);
-}
-
 /** Of one review that has been read. */
 export function useDeskOf(job: Job, run: Run, first: Review): Desk {
   const client = useQueryClient();
@@ -84,25 +75,27 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
   const path = `/api/v1/jobs/${job.id}/runs/${run.number}/review`;
   const key = useMemo(() => ['review', job.id, run.number], [job.id, run.number]);
   const drafts = useMemo(() => new Drafts(localStorage, draftsName(me, job.id, run.number)), [me, job.id, run.number]);
+  const shelf = useShelf();
   const edits = useMemo(
     () =>
-      new Edits(first, me, {
-        send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
-        read: () => get<Review>(path),
-        show: (review) => client.setQueryData(key, review),
-        overtaken: tellOvertaken,
-        failed: (error) => toastRefusal('Your decisions are not saved', error),
-        refused: (part, error) => {
-          for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
-          const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';
-          toast(`The server refused ${refusedWords(part, first)}: ${error.message}`, 'bad', `${error.hint ?? ''}${kept}`.trim());
-        },
+      shelf.take(`review of ${path} by ${me}`, () => {
+        return new Edits(first, me, {
+          send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
+          read: () => get<Review>(path),
+          show: (review) => client.setQueryData(key, review),
+          overtaken: tellOvertaken,
+          failed: (error) => toastRefusal('Your decisions are not saved', error),
+          refused: (part, error) => {
+            for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
+            const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';
+            toast(`The server refused ${refusedWords(part, first)}: ${error.message}`, 'bad', `${error.hint ?? ''}${kept}`.trim());
+          },
+        });
       }),
     // Not of `first`: later states come through `take`.
-    [path, me, key, client, drafts],
+    [shelf, path, me, key, client, drafts],
   );
   const { review, state, taken_back } = useSyncExternalStore(edits.subscribe, edits.snapshot);
-  useWarning(state === 'saving' || state === 'failed');
   const latest = useReview(job.id, run.number, true).data;
   useEffect(() => {
     if (latest) edits.take(latest);

@@ -139,6 +139,8 @@ export class Edits {
 
   snapshot = (): { review: Review; state: SaveState; taken_back: Edit } => this.view;
 
+  unsaved = (): boolean => this.view.state !== 'untouched' && this.view.state !== 'saved';
+
   /** The server's state of the review, from wherever it was learned. */
   take(review: Review): void {
     if (review === this.known || review.revision < this.known.revision) return;
