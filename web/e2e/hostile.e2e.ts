@@ -54,12 +54,15 @@ test('all lines of a file are there, however its text looks, and every file can 
   expect(await ada.page.getByText('cannot be shown safely').count()).toBe(0);
 });
 
-test('what cannot be seen is marked, and CRLF is not', async () => {
+test('what cannot be seen is marked, and CRLF only where it comes or goes', async () => {
   const bidi = await open('bidi.py');
   await bidi.getByText('⟨U+202E⟩ ⟨U+2066⟩// check').waitFor();
   await bidi.locator('.file-head .tag', { hasText: 'invisible characters: ⟨U+202E⟩' }).waitFor();
   await ada.look('review-hostile');
   expect(await (await open('crlf.txt')).locator('.file-head .tag', { hasText: 'invisible' }).count()).toBe(0);
+  await row('cart.py').click();
+  await file('cart.py').locator('.file-head .tag', { hasText: 'line ends: LF → CRLF' }).waitFor();
+  expect(await ada.page.locator('.file-head .tag', { hasText: 'line ends' }).count()).toBe(1);
 });
 
 test('files whose names look the same are decided each by itself', async () => {

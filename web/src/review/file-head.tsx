@@ -38,7 +38,7 @@ type Props = { shown: ShownFile; file?: ReviewFile; folded: boolean; fold: () =>
 
 /** The head of a file, which stays in sight while its lines go by. */
 export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props) {
-  const { folded_because, insertions, deletions, marks, unsafe } = shown;
+  const { folded_because, insertions, deletions, line_ends, marks, unsafe } = shown;
   const path = nameOf(shown.path);
   const old_path = file && nameOf(keyOf(oldOf(file)));
   const { by_file, may, decide } = useDesk();
@@ -71,6 +71,11 @@ export function FileHead({ shown, file, folded, fold, decides, onViewed }: Props
       {folded_because && (
         <span className="tag" title={folded_because}>
           {folded_because}
+        </span>
+      )}
+      {line_ends && (
+        <span className="tag tag-warn" title={`The ends of lines change: ${line_ends}`}>
+          line ends: {line_ends}
         </span>
       )}
       {marks.length > 0 && (

@@ -1,6 +1,7 @@
 import { processFile, type FileDiffMetadata } from '@pierre/diffs';
 import { foldedBecause } from './folding';
 import { languageOf } from './language';
+import { lineEnds } from './line-ends';
 import { paired, type FileOfReview, type HunkOfReview } from './pairing';
 import { filePatches, pathOf, type FilePatch } from './patch';
 import { keyOf, nameOf, oldOf } from './paths';
@@ -16,6 +17,8 @@ export type ShownFile = {
   real?: FileDiffMetadata;
   /** The marks. */
   marks: string[];
+  /** How the ends of its lines change, in words (line-ends.ts). */
+  line_ends?: string;
   /** What the diff says of it cannot be trusted: nothing is shown, and nothing decided by it. */
   unsafe: boolean;
   insertions: number;
@@ -48,7 +51,7 @@ export function shownFile(path: string, patch: string, key: string, file?: FileO
   if (file && keyOf(oldOf(file)) !== path) diff.prevName = keyOf(oldOf(file));
   const lines = (side: 'additionLines' | 'deletionLines') => diff.hunks.reduce((sum, hunk) => sum + hunk[side], 0);
   const real = marks.length ? parse(patch, `${key}:real`) : undefined;
-  return { path, diff, ...(real && { real }), marks, unsafe: false, insertions: lines('additionLines'), deletions: lines('deletionLines'), folded_because: foldedBecause({ path: name }, patch) };
+  return { path, diff, ...(real && { real }), marks, line_ends: lineEnds(patch), unsafe: false, insertions: lines('additionLines'), deletions: lines('deletionLines'), folded_because: foldedBecause({ path: name }, patch) };
 }
 
 /** Says that there is a change, and shows nothing of it. */
