@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../api/client';
 import type { Review, ReviewEdit, ReviewHunk } from '../api/types';
-import { Edits, requestOf, withEdit, type Decision, type Edit, type Overtaken } from './edits';
+import { requestOf, withEdit, type Decision, type Edit, type Overtaken } from './edit';
+import { Edits } from './edits';
 
 const hunk = (hunk_id: string, change: Partial<ReviewHunk> = {}) => ({ hunk_id, path: 'a', kind: 'text', verdict: null, reason: null, by: null, stale: false, from_run: null, ...change }) as ReviewHunk;
 const with_verdict = (hunks: ReviewHunk[], verdict: Decision['verdict']) => hunks.filter((each) => each.verdict === verdict).length;

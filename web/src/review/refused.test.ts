@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../api/client';
 import type { Review } from '../api/types';
-import type { Edit } from './edits';
+import type { Edit } from './edit';
 import { apart, refusedWords, textsOf, without } from './refused';
 
 const verdict = (reason: string | null) => ({ verdict: 'reject' as const, reason });

@@ -2,7 +2,7 @@
 import { Refusal } from '../api/client';
 import type { Review } from '../api/types';
 import { count } from '../words/money';
-import { empty, type Edit } from './edits';
+import { empty, type Edit } from './edit';
 
 /** Not signed in, too slow, somebody else first, too often: those pass. Everything else that is the request's fault stays. */
 const passing = [401, 408, 412, 429];
