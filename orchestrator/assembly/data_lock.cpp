@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 constexpr std::array kTellTale = {"lock", "forge.db", "trace.db", "forge.sock", "forge.toml"};
 // Of ours, too, but others use such names. "lost+found" stands at the top of a disk of its own.
 constexpr std::array kCommon = {"run", "blobs", "mirrors", "checkouts", "templates", "adapters", "backups", "lost+found"};
+
+std::string_view name_of(Holder holder) { return holder == Holder::server ? "server" : "command"; }
 
 template <typename Names>
 bool is_one_of(const std::string& name, const Names& names) {
@@ -44,7 +47,7 @@ bool may_be_ours(const std::string& directory) {
 
 }  // namespace
 
-std::optional<DataLock> DataLock::take(const std::string& data_dir) {
+std::optional<DataLock> DataLock::take(const std::string& data_dir, Holder holder) {
   std::error_code problem;
   std::filesystem::create_directories(data_dir, problem);
   const auto refuse = [&](int error) {
@@ -65,7 +68,17 @@ std::optional<DataLock> DataLock::take(const std::string& data_dir) {
     if (errno == EWOULDBLOCK) return {};
     throw refuse(errno);
   }
+  // On a full disk others learn less, and nothing breaks.
+  const std::string_view name = name_of(holder);
+  if (::ftruncate(file.get(), 0) == 0) static_cast<void>(!::pwrite(file.get(), name.data(), name.size(), 0));
   return DataLock(std::move(file));
+}
+
+Holder DataLock::last_holder(const std::string& data_dir) {
+  std::array<char, 16> text{};
+  const UniqueFd file(::open((data_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const ssize_t size = file ? ::pread(file.get(), text.data(), text.size(), 0) : 0;
+  return size > 0 && std::string_view(text.data(), static_cast<std::size_t>(size)) == name_of(Holder::server) ? Holder::server : Holder::command;
 }
 
 }  // namespace forge::assembly

@@ -27,6 +27,8 @@ namespace claude_code = adapters::claude_code;
 
 // An owner that has just taken the lock needs a moment to open its socket.
 constexpr auto kOwnerAnswers = std::chrono::seconds(10);
+// A server is not started beside a verb that works for longer than this.
+constexpr auto kCommandEnds = std::chrono::seconds(3);
 constexpr auto kRetryConnect = milliseconds(50);
 // Runs get this long to end by themselves when a server is asked to stop; a second signal ends the process at once.
 constexpr auto kDrain = std::chrono::minutes(10);
@@ -45,12 +47,22 @@ bool answers(const std::string& path) {
 std::optional<DataLock> lock_or_owner(const config::Config& config, const Stop& stop) {
   const Stop wait = stop.shorter(kOwnerAnswers);
   while (true) {
-    if (auto lock = DataLock::take(config.data_dir)) return lock;
+    if (auto lock = DataLock::take(config.data_dir, Holder::command)) return lock;
     if (answers(config.server.socket)) return {};
     if (wait.expired())
       throw public_failure(ErrorCode::unavailable,
                            "another process owns the data directory, but does not answer at " + config.server.socket)
           .with_hint("it hangs or is about to end; `fuser " + config.data_dir + "/lock` names it");
+    pause(kRetryConnect, stop);
+  }
+}
+
+/// The lock for a server. A verb that only looks has it for a moment, and keeps no server from starting.
+std::optional<DataLock> lock_to_serve(const config::Config& config, const Stop& stop) {
+  const Stop wait = stop.shorter(kCommandEnds);
+  while (true) {
+    if (auto lock = DataLock::take(config.data_dir, Holder::server)) return lock;
+    if (wait.expired() || DataLock::last_holder(config.data_dir) == Holder::server) return {};
     pause(kRetryConnect, stop);
   }
 }
@@ -125,13 +137,13 @@ std::vector<cli::ConfigRow> RealServices::config_rows() {
 
 cli::EngineAccess RealServices::open_engine(cli::EngineUse use, const Stop& stop) {
   auto lock = lock_or_owner(config_, stop);
-  if (!lock) return {config_.server.socket, nullptr};
+  if (!lock) return {config_.server.socket, nullptr, DataLock::last_holder(config_.data_dir) == Holder::server};
   auto engine = std::make_unique<Engine>(config_, std::move(*lock), EngineOptions{.work = use == cli::EngineUse::work}, redactor_, *log_);
-  return {config_.server.socket, std::make_unique<OwnEngine>(std::move(engine))};
+  return {config_.server.socket, std::make_unique<OwnEngine>(std::move(engine)), false};
 }
 
 void RealServices::serve(const std::function<void(const cli::Listening&)>& ready, const Stop& stop) {
-  auto lock = DataLock::take(config_.data_dir);
+  auto lock = lock_to_serve(config_, stop);
   if (!lock)
     throw public_failure(ErrorCode::conflict, "another process owns the data directory " + config_.data_dir)
         .with_hint("stop it first, or take another directory with --data-dir; all other verbs go through that process");
@@ -197,7 +209,7 @@ std::vector<std::string> RealServices::environment_without_secrets() const {
 
 bool RealServices::install_adapter(const std::string& name, const std::function<void(const std::string&)>& tell, const Stop& stop) {
   need_installable(name);
-  if (!std::filesystem::exists(config_.data_dir)) DataLock::take(config_.data_dir);  // makes it, closed to others
+  if (!std::filesystem::exists(config_.data_dir)) DataLock::take(config_.data_dir, Holder::command);  // makes it, closed to others
   return claude_code::install(claude_home(config_), claude_code::find_npm(environment_without_secrets()), tell, stop);
 }
 
@@ -234,7 +246,7 @@ std::vector<sandbox::Capability> RealServices::probe_models(const Stop& /*stop*/
 std::vector<sandbox::Capability> RealServices::probe_data_dir(const Stop& /*stop*/) {
   sandbox::Capability row{.name = "data directory", .available = true, .required = true, .detail = config_.data_dir, .remedy = ""};
   try {
-    row.detail += DataLock::take(config_.data_dir) ? ", free" : answers(config_.server.socket) ? ", owned by a running Forge" : ", owned";
+    row.detail += DataLock::take(config_.data_dir, Holder::command) ? ", free" : answers(config_.server.socket) ? ", owned by a running Forge" : ", owned";
   } catch (const Error& e) {
     row.available = false;
     row.detail = e.client_text();

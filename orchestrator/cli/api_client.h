@@ -44,7 +44,7 @@ struct TokenInfo {
 /// Errors carry the server's code, text, field and hint; unavailable when nobody answers or the answer is not Forge's. One thread at a
 /// time. `run` 0 means the latest.
 ///
-/// On this machine the server may be another process that ends between two calls. Then `take_over` puts this one in its place, and what
+/// On this machine the other side may be a process that ends between two calls. Then `take_over` may put this one in its place, and what
 /// can have changed nothing is asked again: reads, and whatever was refused or never sent.
 class ApiClient {
  public:

@@ -59,11 +59,14 @@ Connection connect(Context& context, const ServerChoice& choice, EngineUse use) 
   if (!choice.url.empty()) return {own, ApiClient(remote(context, choice))};
   EngineAccess access = context.services.open_engine(use, context.stop);
   *own = std::move(access.own);
+  Endpoint endpoint{.url = {}, .socket = access.socket, .token = {}};
+  // A server comes back, and works on its queue with its own configuration and keys: who asks it waits, and never takes its place.
+  if (access.served) return {own, ApiClient(std::move(endpoint))};
   const auto take_over = [&context, own, use](const Stop& stop) -> std::optional<EngineUse> {
     if (!*own) *own = context.services.open_engine(use, stop).own;
     return *own ? std::optional(use) : std::nullopt;
   };
-  ApiClient client({.url = {}, .socket = access.socket, .token = {}}, take_over);
+  ApiClient client(std::move(endpoint), take_over);
   if (*own) client.take_over(context.stop);  // it is told so from the start
   return {own, std::move(client)};
 }

@@ -19,7 +19,7 @@ struct Patience {
 void check_attended(const ApiClient& client, const Run& run);
 
 /// Hears the events of a run, each once and in order, until it has ended; returns it as it then is. A lost connection is taken up where
-/// it broke off. On this machine this process takes the place of an owner that has gone.
+/// it broke off. On this machine this process takes the place of a command that has gone; a server is waited for.
 /// Throws unavailable when the server stays away or nobody works on the run, and what the server refuses with.
 Run follow_run(ApiClient& client, const std::string& job, int run, const std::function<void(const TraceEvent&)>& hear,
                const std::function<void(const std::string&)>& note, const Stop& stop, const Patience& patience = {});

@@ -48,6 +48,7 @@ class EngineHandle {
 struct EngineAccess {
   std::string socket;                 ///< of whoever owns the directory: a server, another process, or `own`
   std::unique_ptr<EngineHandle> own;  ///< nothing when somebody else owns it
+  bool served = false;                ///< the owner is a server, not a command that ends with its work
 };
 
 enum class EngineUse {

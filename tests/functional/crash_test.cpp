@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <csignal>
+#include <thread>
 
 #include "tests/functional/remains.h"
 #include "tests/functional/repository.h"
@@ -88,6 +92,35 @@ TEST_F(Killed, ServerInTheMiddleOfARunLeavesNothingBehind) {
   EXPECT_EQ(run.at("number"), 2);
   EXPECT_EQ(server.wait_ended(job).at("state"), "succeeded");
   EXPECT_EQ(repo_.git({"show", "forge/" + job.substr(0, 10) + "-2:whole.txt"}), "whole");
+}
+
+TEST_F(Killed, ServerIsWaitedForByItsClientsAndReplacedByNone) {
+  forge_.set("FORGE_JOBS__CONCURRENCY", "1");
+  const std::string quick = forge_.script(runs("echo quick > quick").dump(), "quick.json");
+  auto server = std::make_unique<Server>(forge_);
+  Program client = forge_.start({"run", "--repo", repo_.str(), "--task", "sit", "--json", "--model", sitting_agent()});
+  wait_for_process(mark_);
+  const std::string queued = server->create(spec(repo_.str(), quick));
+  server->kill9();
+  client.wait_err("trying again in");
+  // The directory is free, and what waits in it is the next server's.
+  Server next(forge_);
+  const Said said = client.wait();
+  EXPECT_EQ(said.status(), 1) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("\"interrupted\""));
+  EXPECT_EQ(next.wait_ended(queued).at("state"), "succeeded");
+}
+
+TEST_F(Killed, VerbThatLooksForAMomentKeepsNoServerFromStarting) {
+  EXPECT_EQ(forge_.forge({"jobs"}).status(), 0);  // makes the directory
+  UniqueFd lock(::open((forge_.data() / "lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  std::jthread looking([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    lock = UniqueFd();
+  });
+  Server server(forge_);
+  EXPECT_EQ(server.api("GET", "/api/v1/jobs").at("items").size(), 0u);
 }
 
 TEST_F(Killed, ServerWhileItFetchesLeavesNoTransfer) {
