@@ -52,12 +52,28 @@ Response sign_in_by_token(Services& services, const Request& request) {
       .with("Set-Cookie", set_session_cookie(cookie, services.hosts));
 }
 
+/// A browser that opens an address names HTML; scripts and the dashboard's own requests do not.
+bool wants_page(const Request& request) {
+  for (const std::string& part : split(request.header("accept").value_or(""), ','))
+    if (lower_ascii(trim(part.substr(0, part.find(';')))) == "text/html") return true;
+  return false;
+}
+
+/// A person is shown a page: the dashboard where this browser is signed in already, which is what a link opened twice is mostly about,
+/// else the page that says what became of the link.
+Response void_link(Services& services, const Request& request) {
+  if (!wants_page(request))
+    throw public_failure(ErrorCode::unauthenticated, "this sign-in link was used already, or it has expired")
+        .with_hint("'forge serve' prints a new one when it starts, and POST /api/v1/sign-in-links makes one");
+  const auto cookie = session_cookie(request, services.hosts);
+  const bool signed_in = cookie && services.parts.access.session(hash_secret(*cookie));
+  return httpd::redirect(signed_in ? "/" : "/sign-in?link=used").with("Referrer-Policy", "no-referrer");
+}
+
 // What the link gives is a session and no token: it cannot be used from a script, and it ends by itself.
 Response sign_in_by_link(Services& services, const Request& request) {
   const auto role = services.parts.access.take_sign_in(hash_secret(request.param("secret")));
-  if (!role)
-    throw public_failure(ErrorCode::unauthenticated, "this sign-in link was used already, or it has expired")
-        .with_hint("'forge serve' prints a new one when it starts, and POST /api/v1/sign-in-links makes one");
+  if (!role) return void_link(services, request);
   const std::string cookie = open_session(services, "sign-in link", *role, {});
   return httpd::redirect("/").with("Set-Cookie", set_session_cookie(cookie, services.hosts)).with("Referrer-Policy", "no-referrer");
 }

@@ -242,6 +242,23 @@ TEST(SignIn, ALinkWorksOnce) {
   EXPECT_EQ(second.header("set-cookie"), "");
 }
 
+TEST(SignIn, ABrowserWithAVoidLinkIsShownAPage) {
+  const std::string accepts = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n";
+  ApiServer server;
+  const std::string path = json::parse(server.send("POST", "/api/v1/sign-in-links", "").body).at("path");
+  const RawResponse first = server.tcp_get(path, accepts);
+  ASSERT_EQ(first.status, 303);
+  const std::string forged = "Cookie: forge_session=" + std::string(43, 'A') + "\r\n";
+  for (const auto& [headers, page] : std::vector<std::pair<std::string, std::string>>{
+           {cookie_of(first), "/"}, {"", "/sign-in?link=used"}, {forged, "/sign-in?link=used"}}) {
+    const RawResponse again = server.tcp_get(path, accepts + headers);
+    EXPECT_EQ(again.status, 303) << headers;
+    EXPECT_EQ(again.header("location"), page) << headers;
+    EXPECT_EQ(again.header("set-cookie"), "") << headers;
+  }
+  EXPECT_EQ(server.tcp_get(path, "Accept: */*\r\n" + cookie_of(first)).status, 401);
+}
+
 TEST(SignIn, ALinkExpires) {
   ApiServer server;
   const std::string path = json::parse(server.send("POST", "/api/v1/sign-in-links", "").body).at("path");
