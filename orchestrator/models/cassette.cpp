@@ -18,6 +18,7 @@
 #include "orchestrator/base/from_base64.h"
 #include "orchestrator/base/guarded.h"
 #include "orchestrator/base/json_reader.h"
+#include "orchestrator/base/numbers.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/crypto/crypto.h"
 #include "orchestrator/models/cassette_body.h"
@@ -37,6 +38,16 @@ constexpr std::array<std::string_view, 9> kNotKept{"set-cookie",          "www-a
 Error problem(const std::string& file, const std::string& what, const std::string& hint = {}) {
   const std::string name = std::filesystem::path(file).filename().string();
   return public_failure(ErrorCode::invalid_argument, "the cassette " + name + " " + what).with_hint(hint);
+}
+
+/// Said to somebody who may not know that no model answered: what is over, and what it takes to go on. All in the text: of a run that
+/// fails, hints are not kept.
+Error used_up(const std::string& file, std::size_t exchanges) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  return public_failure(ErrorCode::invalid_argument,
+                        fmt::format("the recording {} is used up: it has {}, and one more was asked for; to ask a real model, set "
+                                    "ANTHROPIC_API_KEY or OPENAI_API_KEY, and leave gateway.cassette out",
+                                    name, counted(exchanges, "exchange")));
 }
 
 Error exists_already(const std::string& file) {
@@ -279,7 +290,7 @@ Exchanged Replay::take(const net::HttpRequest& request) {
 
 Error Replay::miss(const Exchanged& wanted, const std::vector<bool>& used) const {
   const auto next = std::find(used.begin(), used.end(), false);
-  if (next == used.end()) return problem(options_.file, fmt::format("has {} exchanges, and one more was asked for", used.size()));
+  if (next == used.end()) return used_up(options_.file, used.size());
   const Exchanged& there = exchanges_[static_cast<std::size_t>(next - used.begin())];
   const std::string told = fmt::format("does not have this request: the next one in it, number {}, ", there.seq);
   if (there.method != wanted.method || there.path != wanted.path)

@@ -219,7 +219,8 @@ TEST_F(CassetteTest, NamesThePlaceWhereARequestFirstDiffers) {
   EXPECT_EQ(miss->code(), ErrorCode::invalid_argument);
   EXPECT_THAT(miss->client_text(), HasSubstr("number 1, first differs at messages[0].content[0].text"));
   ask(*replay, kFirstBody);  // a miss uses nothing up
-  EXPECT_THAT(error_of([&] { ask(*replay, kFirstBody); })->client_text(), HasSubstr("has 1 exchanges, and one more was asked for"));
+  EXPECT_THAT(error_of([&] { ask(*replay, kFirstBody); })->client_text(),
+              HasSubstr("is used up: it has 1 exchange, and one more was asked for"));
 }
 
 TEST(CassetteBody, DiffersAtTheFirstPlace) {
