@@ -12,6 +12,8 @@ bold() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
 mkdir -p "$data"
 export FORGE_DATA_DIR=$data
+# The dashboard's form for a new job may name the sample, too.
+export FORGE_REPOSITORIES__ALLOW_LOCAL=${FORGE_REPOSITORIES__ALLOW_LOCAL:-$(realpath "$data")/sample}
 # A browser on this machine only; another port when a server is there already.
 export FORGE_SERVER__LISTEN=${FORGE_SERVER__LISTEN:-127.0.0.1:8700}
 if (exec 3<>"/dev/tcp/${FORGE_SERVER__LISTEN%:*}/${FORGE_SERVER__LISTEN##*:}") 2>/dev/null; then
@@ -68,9 +70,10 @@ trap 'exit 130' INT TERM
 exec 4<"$data/ready.$$"
 rm -f "$data/ready.$$"
 link=
+# The link is printed once, where the person who is to open it looks: at the end, unless the server stops there.
 while IFS= read -r line <&4; do
-  printf '%s\n' "$line"
   case $line in *http*sign-in*) link=$(grep -o 'http[^ ]*' <<<"$line") ; break ;; esac
+  printf '%s\n' "$line"
 done
 if [ -z "$link" ]; then
   tail -c "+$((log_before + 1))" "$data/serve.log" | tail -n 20 >&2

@@ -3,11 +3,14 @@
 
 #include <csignal>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "orchestrator/base/from_base64.h"
 #include "orchestrator/base/text.h"
 #include "tests/functional/installation.h"
 #include "tests/support/paths.h"
+#include "tests/support/raw_http.h"
 #include "tests/support/temp_repo.h"
 
 namespace forge::functional {
@@ -15,6 +18,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> demo(const std::string& once) {
   return {"/bin/bash", test::source_file("docs/demo/run.sh"), forge_program(), once};
@@ -31,7 +35,8 @@ TEST(Demo, RepairsTheSampleAndShowsDiffCostAndAddress) {
   EXPECT_THAT(said.out, HasSubstr("+        if line and len(line) + 1 + len(word) > width:"));
   EXPECT_THAT(said.out, ContainsRegex("branch forge/[0-9a-z]{10}-1"));
   EXPECT_THAT(said.out, HasSubstr("$0.019851"));
-  EXPECT_THAT(said.out, ContainsRegex("http://127\\.0\\.0\\.1:[0-9]+/sign-in/"));
+  EXPECT_THAT(said.out, ContainsRegex("Forge is up at http://127\\.0\\.0\\.1:[0-9]+\n"));
+  EXPECT_THAT(said.out, Not(HasSubstr("/sign-in/"))) << "of a server that stops at once";
   EXPECT_THAT(forge.instances(), testing::IsEmpty());
   // The sample's own tests pass on the branch.
   const auto sample = forge.data() / "sample";
@@ -91,8 +96,39 @@ TEST(Demo, LeavesADemoThatIsUpAlone) {
   EXPECT_THAT(second.err, HasSubstr("If a demo is up already, stop it first"));
   EXPECT_EQ(branches(), before);
   first.signal(SIGINT);
-  EXPECT_EQ(first.wait().status(), 128 + SIGINT);
+  const Said said = first.wait();
+  EXPECT_EQ(said.status(), 128 + SIGINT);
+  const auto link = said.out.find("/sign-in/");
+  ASSERT_NE(link, std::string::npos);
+  EXPECT_EQ(said.out.find("/sign-in/", link + 1), std::string::npos) << "one link, printed once";
   EXPECT_THAT(forge.instances(), testing::IsEmpty());
+}
+
+/// A job on the demo's sample as the dashboard makes one; the error of its run.
+std::string error_of_another_job(const Installation& forge, int port) {
+  const std::string token = forge.json({"token", "create", "dashboard", "--role", "operator", "--json"}).at("secret");
+  const std::string body =
+      nlohmann::json{{"repository", (forge.data() / "sample").string()}, {"task", "x"}, {"model", "anthropic/claude-sonnet-5-5"}}.dump();
+  const test::RawResponse made = test::RawClient::tcp(port).ask(
+      "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
+      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_EQ(made.status, 201) << made.body;
+  if (made.status != 201) return "";
+  const Said followed = forge.forge({"show", nlohmann::json::parse(made.body).at("id"), "--follow"});
+  EXPECT_EQ(followed.status(), 1) << followed.err;
+  return followed.out;
+}
+
+TEST(Demo, TakesAnotherJobOnItsSampleAndSaysWhyItNeedsAKey) {
+  Installation forge;
+  forge.set("FORGE_SERVER__LISTEN", "127.0.0.1:0");
+  Program up = forge.start_program(demo("0"));
+  const std::string out = up.wait_out("in another terminal");
+  const std::string before = "Forge is up at http://127.0.0.1:";
+  const int port = std::stoi(out.substr(out.find(before) + before.size()));
+  const std::string error = error_of_another_job(forge, port);
+  EXPECT_THAT(error, HasSubstr("the recording fix-wrap.jsonl is used up"));
+  EXPECT_THAT(error, HasSubstr("ANTHROPIC_API_KEY or OPENAI_API_KEY"));
 }
 
 }  // namespace
