@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "orchestrator/base/absolute_path.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/settings.h"
@@ -152,6 +153,7 @@ class Assign {
   /// Absolute, so that it means the same wherever the server is started.
   std::string resolve(const std::string& text) const {
     if (text == "~" || text.starts_with("~/")) return home_ + text.substr(1);
+    if (setting_.folder.empty() && !text.starts_with('/')) throw_current_directory_gone();
     return (std::filesystem::path(setting_.folder) / text).lexically_normal().string();
   }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "orchestrator/base/absolute_path.h"
 #include "orchestrator/base/loopback.h"
 #include "orchestrator/base/text.h"
 #include "orchestrator/config/formats.h"
@@ -24,19 +25,12 @@ std::string variable(const LoadOptions& options, const std::string& name) {
   return found == options.environment.end() ? "" : found->second;
 }
 
-/// Without a trailing slash, so that paths below it can be joined by "/".
-std::string absolute(const std::string& path) {
-  std::string text = fs::absolute(path).lexically_normal().string();
-  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
-}
-
 std::string find_data_dir(const LoadOptions& options) {
-  if (!options.data_dir.empty()) return absolute(options.data_dir);
-  if (const auto set = variable(options, "FORGE_DATA_DIR"); !set.empty()) return absolute(set);
+  if (!options.data_dir.empty()) return absolute_path(options.data_dir);
+  if (const auto set = variable(options, "FORGE_DATA_DIR"); !set.empty()) return absolute_path(set);
   // XDG: a relative path in the variable is to be ignored.
-  if (const auto xdg = variable(options, "XDG_DATA_HOME"); xdg.starts_with('/')) return absolute(xdg + "/forge");
-  if (const auto home = variable(options, "HOME"); home.starts_with('/')) return absolute(home + "/.local/share/forge");
+  if (const auto xdg = variable(options, "XDG_DATA_HOME"); xdg.starts_with('/')) return absolute_path(xdg + "/forge");
+  if (const auto home = variable(options, "HOME"); home.starts_with('/')) return absolute_path(home + "/.local/share/forge");
   throw bad_input("data-dir", "no data directory: neither FORGE_DATA_DIR nor HOME is set", "name one with --data-dir");
 }
 
@@ -117,12 +111,12 @@ std::optional<Price> ModelSettings::fallback_price() const {
 Config load_config(const LoadOptions& options) {
   Config config;
   config.data_dir = find_data_dir(options);
-  config.file = absolute(options.file.empty() ? config.data_dir + "/forge.toml" : options.file);
+  config.file = absolute_path(options.file.empty() ? config.data_dir + "/forge.toml" : options.file);
   config.file_found = !options.file.empty() || fs::exists(config.file);
   config.templates["base"];
 
   const std::string home = variable(options, "HOME");
-  const std::string folder = fs::current_path().string();
+  const std::string folder = current_directory();
   if (config.file_found)
     for (const Setting& setting : read_toml(config.file)) apply_setting(setting, home, config);
   for (const Setting& setting : read_environment(options.environment, folder)) apply_setting(setting, home, config);

@@ -28,7 +28,7 @@ struct Setting {
   std::vector<std::string> parts;  ///< the key's name, split; an entry is one part whatever dots it holds
   Value value;
   Source source;
-  std::string folder;  ///< what relative paths count from
+  std::string folder;  ///< what relative paths count from; empty: the current directory, which is gone
 };
 
 /// The settings of a TOML file, by name. Throws invalid_argument with file and line for what is not TOML, for a name that is

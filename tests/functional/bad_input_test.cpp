@@ -99,6 +99,21 @@ TEST_F(BadInput, OfTheEnvironmentNamesTheVariable) {
                   "  write FORGE_JOBS__MAX_TURNS"});
 }
 
+TEST_F(BadInput, ADirectoryThatIsGoneIsMissedByThoseWhoNeedIt) {
+  const auto from_nowhere = [&](const std::string& words) {
+    const std::string script = "mkdir gone && cd gone && rmdir ../gone && exec " + forge_program() + " " + words;
+    return forge_.start_program({"/bin/sh", "-c", script}, "", forge_.data().parent_path()).wait();
+  };
+  for (const char* words : {"jobs", "config show", "adapter list", "token list"})
+    EXPECT_EQ(from_nowhere(words).status(), 0) << from_nowhere(words).err;
+  const std::string told = "forge: the current directory is gone\n  change to a directory that is there, or name the path from / on\n";
+  for (const char* words : {"run --task x", "apply 000000aaaa", "--data-dir here jobs", "--set server.socket=here jobs"}) {
+    const Said said = from_nowhere(words);
+    EXPECT_EQ(said.status(), 2) << words;
+    EXPECT_EQ(said.err, told) << words;
+  }
+}
+
 // Not in the middle of the first run, after everything was fetched and made for it.
 TEST_F(BadInput, OfACassetteIsToldAtTheStart) {
   const auto tape = [&](const char* word, const std::string& name) {

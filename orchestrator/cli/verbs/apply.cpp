@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "orchestrator/base/absolute_path.h"
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/numbers.h"
 #include "orchestrator/base/process.h"
@@ -87,7 +88,7 @@ std::string dirty_files(const Git& git) {
 
 int apply(Context& context, const ApplyOptions& options) {
   const std::string id = job_id(options.id);
-  Git git(std::filesystem::absolute(options.directory).lexically_normal().string(), context.stop);
+  Git git(absolute_path(options.directory), context.stop);
   const std::string top = work_tree(git, options.directory);
   git.enter(top);
   Connection connection = connect(context, options.server, EngineUse::look);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "orchestrator/base/absolute_path.h"
 #include "orchestrator/base/error.h"
 #include "orchestrator/base/fd.h"
 #include "orchestrator/base/text.h"
@@ -68,16 +69,14 @@ std::string task_of(const RunOptions& options, const Stop& stop) {
 std::string repository_of(const std::string& text) {
   const bool scp_like = text.find(':') != text.npos && !text.starts_with('/') && !std::filesystem::exists(text);
   if (text.find("://") != text.npos || scp_like) return text;
-  std::string path = std::filesystem::absolute(text).lexically_normal().string();
-  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
+  return absolute_path(text);
 }
 
 /// A script is a file of this machine; the path must hold in the server's working directory, too.
 std::string model_of(const std::string& text) {
   constexpr std::string_view kScripted = "scripted:";
   if (!text.starts_with(kScripted)) return text;
-  return std::string(kScripted) + std::filesystem::absolute(text.substr(kScripted.size())).lexically_normal().string();
+  return std::string(kScripted) + absolute_path(text.substr(kScripted.size()));
 }
 
 JobRequest request_of(const RunOptions& options, const Stop& stop) {
