@@ -1,7 +1,9 @@
 #include "orchestrator/git/location.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "orchestrator/base/error.h"
@@ -135,10 +137,20 @@ Location http_url(std::string_view scheme, std::string_view rest) {
   return location;
 }
 
+/// git's own way to name a program that does the transport: "ext::sh -c id".
+std::optional<std::string> helper_of(const std::string& repository) {
+  const auto mark = repository.find("::");
+  if (mark == std::string::npos || mark == 0) return {};
+  const bool word = std::all_of(repository.begin(), repository.begin() + static_cast<std::ptrdiff_t>(mark),
+                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '+'; });
+  return word ? std::optional(repository.substr(0, mark)) : std::nullopt;
+}
+
 }  // namespace
 
 Location parse_location(const std::string& repository) {
   refuse_odd_bytes(repository);
+  if (const auto helper = helper_of(repository)) throw unsupported_name("'" + *helper + "::' is not supported", kForms);
   const auto mark = repository.find("://");
   if (mark == std::string::npos || repository.starts_with('/')) {
     if (!repository.starts_with('/') && is_scp_form(repository))

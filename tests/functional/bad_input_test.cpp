@@ -173,6 +173,8 @@ TEST_F(BadInput, OfAJobIsRefusedBeforeItExists) {
        "network.allow_hosts[0]: is not a host name\n  a name as in example.com, or *.example.com for all below it"},
       {{"run", "--repo", "git@git.example.com:a/b.git", "--task", "x", "--model", model}, ssh},
       {{"run", "--repo", "ssh://git@git.example.com/a/b.git", "--task", "x", "--model", model}, ssh},
+      {{"run", "--repo", "ext::sh -c id", "--task", "x", "--model", model},
+       "repository: 'ext::' is not supported\n  an absolute path, a file:// URL or an http(s):// URL"},
       {{"run", "--repo", "https://u:p@git.example.com/b.git", "--task", "x", "--model", model},
        "repository: the URL carries credentials, which would end in logs and in the database\n"
        "  leave them out, and configure git.credentials.\"HOST\" with token_env or token_file"},

@@ -36,25 +36,27 @@ TEST(Location, ReadsHttpUrlsInOneSpelling) {
 }
 
 TEST(Location, RefusesWhatItCannotUseAndSaysWhatWouldBeRight) {
-  for (const auto& [name, code, text] :
-       std::vector<std::tuple<std::string, std::string, std::string>>{{"", "invalid_argument", "no repository was named"},
-                                                                      {"relative/path", "invalid_argument", "relative path"},
-                                                                      {"git@github.com:a/b.git", "unsupported", "ssh is not supported"},
-                                                                      {"ssh://git@host/x", "unsupported", "ssh is not supported"},
-                                                                      {"git://host/x", "unsupported", "'git://' is not supported"},
-                                                                      {"ftp://host/x", "unsupported", "'ftp://' is not supported"},
-                                                                      {"file://host/x", "invalid_argument", "a path of this machine"},
-                                                                      {"file:///x%2", "invalid_argument", "two hex digits"},
-                                                                      {"file:///x%00y", "invalid_argument", "control character"},
-                                                                      {"https://host", "invalid_argument", "no repository"},
-                                                                      {"https:///x", "invalid_argument", "no host"},
-                                                                      {"https://host:0/x", "invalid_argument", "port"},
-                                                                      {"https://host:x/x", "invalid_argument", "port"},
-                                                                      {"https://[::1/x", "invalid_argument", "']'"},
-                                                                      {"https://host/x?y", "invalid_argument", "%XX"},
-                                                                      {"https://host/x y", "invalid_argument", "%XX"},
-                                                                      {"https://host/x\ny", "invalid_argument", "control character"},
-                                                                      {std::string(5000, 'x'), "invalid_argument", "4096 bytes"}}) {
+  for (const auto& [name, code, text] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"", "invalid_argument", "no repository was named"},
+           {"relative/path", "invalid_argument", "relative path"},
+           {"git@github.com:a/b.git", "unsupported", "ssh is not supported"},
+           {"ssh://git@host/x", "unsupported", "ssh is not supported"},
+           {"git://host/x", "unsupported", "'git://' is not supported"},
+           {"ftp://host/x", "unsupported", "'ftp://' is not supported"},
+           {"ext::sh -c id", "unsupported", "'ext::' is not supported"},
+           {"https::https://host/x", "unsupported", "'https::' is not supported"},
+           {"file://host/x", "invalid_argument", "a path of this machine"},
+           {"file:///x%2", "invalid_argument", "two hex digits"},
+           {"file:///x%00y", "invalid_argument", "control character"},
+           {"https://host", "invalid_argument", "no repository"},
+           {"https:///x", "invalid_argument", "no host"},
+           {"https://host:0/x", "invalid_argument", "port"},
+           {"https://host:x/x", "invalid_argument", "port"},
+           {"https://[::1/x", "invalid_argument", "']'"},
+           {"https://host/x?y", "invalid_argument", "%XX"},
+           {"https://host/x y", "invalid_argument", "%XX"},
+           {"https://host/x\ny", "invalid_argument", "control character"},
+           {std::string(5000, 'x'), "invalid_argument", "4096 bytes"}}) {
     const auto error = test::error_of([&, n = name] { check_repository_name(n); });
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(name_of(error->code()), code) << name;
