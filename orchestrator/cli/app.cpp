@@ -74,8 +74,12 @@ int run_cli(const std::vector<std::string>& args, Services& services, const Cons
     const std::vector<Verb> verbs = all_verbs();
     const Parsed parsed = parse_command_line(args, verbs);
     if (parsed.verb != nullptr) return run_verb(*parsed.verb, parsed.config, services, console, interrupts);
-    console.print(parsed.text);
-    return args.empty() ? number(ExitCode::usage) : 0;
+    if (parsed.asked) {
+      console.print(parsed.text);
+      return 0;
+    }
+    console.note(parsed.text.substr(0, parsed.text.find_last_not_of('\n') + 1));
+    return number(ExitCode::usage);
   });
 }
 

@@ -102,7 +102,7 @@ class Parse {
       throw bad_input("", e.what(), hint());
     }
     refuse_leftovers();
-    if (chosen() == nullptr || !known_.at(chosen())->verbs.empty()) return {.text = help()};
+    if (chosen() == nullptr || !known_.at(chosen())->verbs.empty()) return {.verb = nullptr, .text = help(), .config = {}, .asked = false};
     const Verb& verb = *known_.at(chosen());
     for (const Binding& binding : bindings_) binding.deliver();
     for (const auto& [option, target] : positionals_)

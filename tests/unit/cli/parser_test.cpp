@@ -121,7 +121,15 @@ TEST(Parser, ShowsTheHelpOfAVerbWhateverElseIsWrong) {
   const auto verbs = all_verbs();
   EXPECT_EQ(parse_command_line({"show", "--help"}, verbs).text, help_of("forge show", verbs[2]));
   EXPECT_THAT(parse_command_line({"sandbox", "run", "--help"}, verbs).text, HasSubstr("Usage: forge sandbox run [OPTIONS] -- COMMAND..."));
-  EXPECT_THAT(parse_command_line({"token"}, verbs).text, HasSubstr("Usage: forge token VERB ..."));
+  EXPECT_TRUE(parse_command_line({"token", "--help"}, verbs).asked);
+}
+
+TEST(Parser, ShowsTheHelpOfAGroupUnaskedWhereItsVerbIsMissing) {
+  const Parsed group = parse_command_line({"token"}, all_verbs());
+  EXPECT_THAT(group.text, HasSubstr("Usage: forge token VERB ..."));
+  EXPECT_FALSE(group.asked);
+  EXPECT_FALSE(parse_command_line({}, all_verbs()).asked);
+  EXPECT_FALSE(parse_command_line({"--data-dir", "/d"}, all_verbs()).asked);
 }
 
 TEST(Parser, TakesHelpAndVersionAsPeopleTypeThemOfHabit) {

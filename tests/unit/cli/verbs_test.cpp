@@ -259,6 +259,16 @@ TEST_F(CliTest, AConfigurationFileThatIsNotThereIsCalledThat) {
   EXPECT_THAT(out, HasSubstr("\nConfiguration /data/forge.toml (not there: defaults)\n"));
 }
 
+TEST_F(CliTest, AMissingVerbIsAMistakeThatIsAnsweredByTheHelp) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{}, {"config"}, {"sandbox"}, {"token"}}) {
+    EXPECT_EQ(run(args), 2) << testing::PrintToString(args);
+    EXPECT_EQ(out, "");
+    EXPECT_THAT(err, HasSubstr("Usage: forge"));
+  }
+  EXPECT_EQ(run({"config", "--help"}), 0);
+  EXPECT_THAT(out, HasSubstr("Usage: forge config"));
+}
+
 TEST_F(CliTest, ServePrintsWhereItIsAndTakesAnAddress) {
   EXPECT_EQ(run({"serve", "--listen", "127.0.0.1:0"}), 0);
   EXPECT_TRUE(services.served);
