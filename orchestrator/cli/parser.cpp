@@ -53,6 +53,7 @@ class Binding {
     const std::string text = only_value();
     if (!option_.choices.empty() && std::find(option_.choices.begin(), option_.choices.end(), text) == option_.choices.end())
       throw bad_input(option_.name, fmt::format("{} must be one of {}, not \"{}\"", option_.name, fmt::join(option_.choices, ", "), text));
+    if (option_.filled && text.empty()) throw bad_input(option_.name, fmt::format("{} is empty", option_.name), option_.value);
     *into = text;
   }
 

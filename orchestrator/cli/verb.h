@@ -23,6 +23,7 @@ struct Option {
   std::int64_t least = 0;  ///< range of an integer
   std::int64_t most = 0;
   std::vector<std::string> choices{};  ///< all that a text may be; empty = anything
+  bool filled = false;                 ///< an empty text is a mistake, and not the same as saying nothing
 };
 
 /// A value without a name: "ID".

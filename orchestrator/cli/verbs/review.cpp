@@ -227,18 +227,22 @@ std::vector<Option> showing_options(ReviewOptions& o) {
 std::vector<Option> saying_options(ReviewOptions& o) {
   const char* const verdicts = "Verdicts";
   const char* const comments = "Comments";
-  return {
-      {.name = "--accept", .value = "HUNK|FILE|all", .help = "Take it", .target = &o.choice.accept, .group = verdicts},
-      {.name = "--reject", .value = "HUNK|FILE|all", .help = "Leave it out", .target = &o.choice.reject, .group = verdicts},
-      {.name = "--undecide", .value = "HUNK|FILE|all", .help = "Take a verdict back", .target = &o.choice.undecide, .group = verdicts},
-      {.name = "--reason",
-       .value = "TEXT",
-       .help = "Why it is rejected; the agent hears it",
-       .target = &o.choice.reason,
-       .group = verdicts},
-      {.name = "--comment", .value = "PATH:LINE[-LINE]", .help = "Comment on lines of the result", .target = &o.comment, .group = comments},
-      {.name = "--body", .value = "TEXT", .help = "What the comment says", .target = &o.body, .group = comments},
-      {.name = "--suggest", .value = "TEXT", .help = "Lines to put in place of those", .target = &o.suggestion, .group = comments}};
+  return {{.name = "--accept", .value = "HUNK|FILE|all", .help = "Take it", .target = &o.choice.accept, .group = verdicts},
+          {.name = "--reject", .value = "HUNK|FILE|all", .help = "Leave it out", .target = &o.choice.reject, .group = verdicts},
+          {.name = "--undecide", .value = "HUNK|FILE|all", .help = "Take a verdict back", .target = &o.choice.undecide, .group = verdicts},
+          {.name = "--reason",
+           .value = "TEXT",
+           .help = "Why it is rejected; the agent hears it",
+           .target = &o.choice.reason,
+           .group = verdicts},
+          {.name = "--comment",
+           .value = "PATH:LINE[-LINE]",
+           .help = "Comment on lines of the result",
+           .target = &o.comment,
+           .group = comments,
+           .filled = true},
+          {.name = "--body", .value = "TEXT", .help = "What the comment says", .target = &o.body, .group = comments},
+          {.name = "--suggest", .value = "TEXT", .help = "Lines to put in place of those", .target = &o.suggestion, .group = comments}};
 }
 
 std::vector<Option> ending_options(ReviewOptions& o) {

@@ -239,6 +239,8 @@ TEST_F(ReviewTest, RefusesOptionsThatDoNotFit) {
                      {{"--diff", "--json"}, "--diff, --patch and --json exclude each other\n  choose one"},
                      {{"--apply", "--dismiss"}, "--apply, --send-back and --dismiss exclude each other\n  choose one"},
                      {{"--diff", "--accept", "1"}, "--diff and --patch only show\n  leave them out, or the options that change"},
+                     {{"--comment", ""}, "--comment is empty\n  PATH:LINE[-LINE]"},
+                     {{"--comment", "", "--body", "b"}, "--comment is empty\n  PATH:LINE[-LINE]"},
                      {{"--comment", "a:1"}, "--comment needs a text\n  --body TEXT, or --suggest TEXT"},
                      {{"--comment", "a", "--body", "b"}, "--comment a does not name lines\n  PATH:LINE or PATH:FIRST-LAST"},
                      {{"--comment", "a:0", "--body", "b"}, "--comment a:0 does not name lines\n  PATH:LINE or PATH:FIRST-LAST"},
