@@ -71,6 +71,7 @@ AppliedReview Applies::apply(const Principal& who, const ReviewedRun& reviewed, 
   }
   // Before what the review says is judged: who asks means what it said when they read it.
   if (request.revision != review.revision) throw store::changed_meanwhile(review.revision);
+  if (review.status == ReviewStatus::dismissed) throw public_failure(ErrorCode::conflict, "the review was dismissed");
   auto [plan, outcome] = planned(reviewed, review, request, who);
   outcome.at_ms = clock_.now_ms();
   const store::ApplyRow row = store_.begin_apply(reviewed.run.id, request.revision, request.key, plan, outcome);

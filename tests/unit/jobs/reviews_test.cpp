@@ -259,6 +259,9 @@ TEST_F(ReviewsTest, AReviewThatSaysNothingIsNotSentBack) {
 TEST_F(ReviewsTest, ADismissedRunNeedsNobody) {
   EXPECT_EQ(reviews().dismiss(me_, job_, 0, review().revision, soon()).status, ReviewStatus::dismissed);
   EXPECT_EQ(status(), ReviewStatus::dismissed);
+  const auto refused = error_of([&] { apply(); });
+  EXPECT_EQ(refused->code(), ErrorCode::conflict);
+  EXPECT_EQ(refused->client_text(), "the review was dismissed");
 }
 
 TEST_F(ReviewsTest, ADraftIsSeenByItsAuthorAloneUntilItIsSent) {
