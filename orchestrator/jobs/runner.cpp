@@ -146,7 +146,8 @@ class Attempt {
 
   void run_agent() {
     const adapters::RunContext context{job_, run_, *sandbox_, trace_, tools_.git.instructions(base_), earlier_.session};
-    const auto session = listening([&] { return tools_.adapter.start(context); });
+    const auto session = start_agent(context);
+    if (!session) return;
     try {
       converse(*session);
     } catch (...) {
@@ -154,6 +155,17 @@ class Attempt {
       throw;
     }
     keep_session(*session);
+  }
+
+  /// Null when what the job asks for is not there any more, such as its model: no program of the agent ended, it never began.
+  std::unique_ptr<adapters::AgentSession> start_agent(const adapters::RunContext& context) {
+    try {
+      return listening([&] { return tools_.adapter.start(context); });
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::invalid_argument) throw;
+      fail(e, Reason::api_error, "starting the agent");
+      return nullptr;
+    }
   }
 
   /// However the agent ended: a later run may go on with it. Never the reason why a run fails.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "adapters/adapter.h"
+#include "orchestrator/base/error.h"
 
 namespace forge::test {
 
@@ -18,9 +19,12 @@ class FakeAdapter final : public adapters::AgentAdapter {
   explicit FakeAdapter(Play play) : play_(std::move(play)) {}
   /// What every session keeps for a later run; nothing unless set.
   std::optional<adapters::SavedSession> saved;
+  /// Why no session begins; nothing unless set.
+  std::optional<Error> refusal;
   std::string_view name() const override { return "fake"; }
   void check(const JobSpec&) const override {}
   std::unique_ptr<adapters::AgentSession> start(const adapters::RunContext& context) override {
+    if (refusal) throw *refusal;
     return std::make_unique<Session>(context, play_, saved);
   }
 

@@ -171,6 +171,17 @@ TEST_F(ServiceTest, ASandboxThatIsLostUnderTheAgentEndsTheRun) {
   EXPECT_EQ(driver_.counts().live(), 0);
 }
 
+// A key that was there when the job was made: no program of the agent ended.
+TEST_F(ServiceTest, AModelThatIsNotThereAnyMoreEndsTheRunAsApiError) {
+  start(writes("a", "a"));
+  adapter_->refusal = public_failure(ErrorCode::invalid_argument, "no model configured: set ANTHROPIC_API_KEY");
+  const Job job = run_to_end(spec());
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.last_run->reason, Reason::api_error);
+  EXPECT_EQ(job.last_run->error, "no model configured: set ANTHROPIC_API_KEY");
+  EXPECT_EQ(driver_.counts().live(), 0);
+}
+
 TEST_F(ServiceTest, ARepositoryThatIsNotThereEndsTheRunAsGitFailed) {
   start(writes("a", "a"));
   JobSpec asked = spec();
