@@ -54,7 +54,8 @@ TEST_F(Verbs, WorkBesideARunWithoutAServer) {
   Program follower = forge_.start({"show", job.substr(0, 10), "--follow"});
   follower.wait_err("running");
   const Said cancelled = forge_.forge({"cancel", job.substr(0, 10)});
-  EXPECT_EQ(cancelled.out, "job " + job.substr(0, 10) + " is asked to stop; forge show --follow tells when it has\n");
+  EXPECT_EQ(cancelled.out,
+            "job " + job.substr(0, 10) + " is asked to stop; forge show " + job.substr(0, 10) + " --follow tells when it has\n");
   EXPECT_EQ(run.wait().status(), 4);
   // The process that told it of the run is gone by now, or about to be.
   const Said followed = follower.wait();

@@ -24,9 +24,10 @@ int cancel(Context& context, const CancelOptions& options) {
   if (options.json) {
     context.console.print(dump_json(to_json(job)) + "\n");
   } else {
-    const bool ended = is_final(job.state);
-    context.console.print(
-        fmt::format("job {} {}\n", short_id(job.id), ended ? "is cancelled" : "is asked to stop; forge show --follow tells when it has"));
+    const std::string name = short_id(job.id);
+    context.console.print(is_final(job.state)
+                              ? fmt::format("job {} is cancelled\n", name)
+                              : fmt::format("job {} is asked to stop; forge show {} --follow tells when it has\n", name, name));
   }
   return 0;
 }

@@ -134,7 +134,7 @@ TEST_F(CliTest, ShowSaysThatThereIsNoSuchJob) {
 TEST_F(CliTest, CancelAsksForTheEnd) {
   script.job.state = script.job.last_run->state = JobState::running;
   EXPECT_EQ(run({"cancel", kJobId}), 0);
-  EXPECT_EQ(out, "job 06f3m2k9qa is asked to stop; forge show --follow tells when it has\n");
+  EXPECT_EQ(out, "job 06f3m2k9qa is asked to stop; forge show 06f3m2k9qa --follow tells when it has\n");
   EXPECT_THAT(forge().requests(), Contains("POST " + kJobPath + "/cancel"));
 }
 
