@@ -57,7 +57,7 @@ std::string Sha256::finish_hex() {
 }
 
 std::string random_token(std::size_t bytes) {
-  if (bytes == 0) return "";  // data() of an empty vector may be null, which libsodium's functions must not be given
+  if (bytes == 0) throw Error(ErrorCode::internal, "a random token of no bytes is no secret");
   make_sodium_ready();
   std::vector<unsigned char> raw(bytes);
   randombytes_buf(raw.data(), raw.size());

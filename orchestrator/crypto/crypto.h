@@ -26,7 +26,7 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-/// `bytes` random bytes as unpadded URL-safe base64.
+/// `bytes` random bytes as unpadded URL-safe base64. Throws internal for 0 bytes, which everybody could guess.
 std::string random_token(std::size_t bytes);
 /// Compares in constant time (for equal lengths).
 bool equal_secret(std::string_view a, std::string_view b);

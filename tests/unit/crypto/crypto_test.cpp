@@ -42,7 +42,7 @@ TEST(RandomToken, IsUnpaddedUrlSafeBase64OfTheAskedSize) {
   const std::string token = random_token(32);
   EXPECT_EQ(token.size(), 43u);
   EXPECT_EQ(token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), std::string::npos);
-  EXPECT_EQ(random_token(0), "");
+  EXPECT_THROW(random_token(0), Error);
   EXPECT_EQ(random_token(1).size(), 2u);
 }
 
