@@ -31,9 +31,16 @@ std::vector<std::string> branch_names(git_repository* mirror) {
   return names;
 }
 
+/// Forge's own, one for each run, would hide the few that people mean: they count only where there is no other.
+void put_aside_own(std::vector<std::string>& names) {
+  const auto own = [](const std::string& name) { return name.starts_with("forge/"); };
+  if (!std::all_of(names.begin(), names.end(), own)) std::erase_if(names, own);
+}
+
 /// Up to five branches: those spelled nearly like `word` first.
 std::string some_branches(git_repository* mirror, const std::string& word) {
   std::vector<std::string> all = branch_names(mirror);
+  put_aside_own(all);
   if (all.empty()) return "it has no branches";
   std::vector<std::string> chosen;
   const auto choose = [&](const std::string& name) {

@@ -5,6 +5,7 @@
 namespace forge::git {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class Resolving : public GitTest {
@@ -88,6 +89,16 @@ TEST_F(Resolving, NamesAtMostFiveBranches) {
   const Error error = failure("feature-x");
   EXPECT_THAT(error.client_text(), HasSubstr("did you mean feature-0, feature-1, feature-2, feature-3, feature-4, ..."));
   EXPECT_EQ(error.field(), "base");
+}
+
+TEST_F(Resolving, NamesBranchesOfForgeOnlyWhereThereAreNoOthers) {
+  repo_.git({"branch", "-D", "topic"});
+  for (int i = 0; i < 10; ++i) repo_.git({"branch", "forge/06f3m2k9qa-" + std::to_string(i)});
+  EXPECT_THAT(failure("nope").client_text(), EndsWith("; branches are main"));
+  EXPECT_THAT(failure("forge/06f3m2k9qa-11").client_text(), EndsWith("; branches are main"));
+  repo_.git({"checkout", "--quiet", "--detach"});
+  repo_.git({"branch", "-D", "main"});
+  EXPECT_THAT(failure("nope").client_text(), HasSubstr("; branches are forge/06f3m2k9qa-0, "));
 }
 
 }  // namespace
