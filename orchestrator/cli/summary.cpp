@@ -52,10 +52,11 @@ std::string words(const Run& run) {
   return text;
 }
 
-/// Unpriced is not free: it is said in words.
+/// Unpriced is not free: it is said in words. A run knows its tokens and not its calls: a script that says no usage was called all the
+/// same.
 std::string cost_line(const Run& run) {
   const Usage& usage = run.usage;
-  if (usage.total() == 0) return format_usd(run.cost_nano_usd.value_or(0)) + ", no model call";
+  if (usage.total() == 0) return format_usd(run.cost_nano_usd.value_or(0)) + ", no tokens counted";
   return fmt::format("{} ({} in, {} out, {} cache read, {} cache write)", format_usd(run.cost_nano_usd), grouped_digits(usage.input),
                      grouped_digits(usage.output), grouped_digits(usage.cache_read), grouped_digits(usage.cache_write));
 }

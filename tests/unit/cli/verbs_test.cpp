@@ -63,6 +63,13 @@ TEST_F(CliTest, ShowPrintsTheDiffByteByByteIntoAPipe) {
   EXPECT_EQ(forge().last("GET " + kJobPath + "/diff").header("accept"), "text/x-diff");
 }
 
+TEST_F(CliTest, ShowSaysOfARunWithoutTokensOnlyThat) {
+  script.job.last_run->usage = {};
+  script.job.last_run->cost_nano_usd = 0;
+  EXPECT_EQ(run({"show", kJobId}), 0);
+  EXPECT_THAT(out, HasSubstr("cost      $0.0000, no tokens counted\n")) << "a script may have answered without saying its usage";
+}
+
 TEST_F(CliTest, ShowPrintsTheDiffOfTheApiAsJson) {
   script.answers["GET " + kJobPath + "/diff"] = test::http_answer(200, R"({"run":1,"text":"diff\n"})");
   EXPECT_EQ(run({"show", kJobId, "--diff", "--json"}), 0);
