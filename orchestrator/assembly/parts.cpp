@@ -125,6 +125,7 @@ std::unique_ptr<sandbox::SandboxDriver> make_driver(const config::Config& config
   options.launcher = program_folder() + "/forge-sandbox";
   options.policy = config.sandbox.policy == config::SandboxPolicy::strict ? sandbox::Policy::strict : sandbox::Policy::degraded;
   egress::NetworkDriverOptions network;
+  egress::HostRules::parse_allowed(config.network.allow, "network.allow");  // every run's; told here, and not of each job
   network.deny = egress::HostRules::parse(config.network.deny, "network.deny");
   return egress::make_network_driver(sandbox::make_driver(name, options), std::move(network), log);
 }

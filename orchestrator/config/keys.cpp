@@ -213,7 +213,8 @@ std::vector<Key> access_keys() {
       text("repositories.allow_local", kAbsolutePath,
            "Path prefixes under which HTTP callers may name repositories of this machine; the command line may name any.",
            [](C c, E) { return &c.repositories.allow_local; }),
-      text("network.allow", kHost, "Hosts that every run may reach.", [](C c, E) { return &c.network.allow; }),
+      text("network.allow", kHost, "Hosts that every run may reach; not localhost or private addresses.",
+           [](C c, E) { return &c.network.allow; }),
       text("network.deny", kHost, "Hosts that no run may reach, whatever the job allows.", [](C c, E) { return &c.network.deny; }),
   };
 }

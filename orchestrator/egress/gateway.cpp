@@ -96,7 +96,7 @@ std::unique_ptr<models::Model> make_asked(const models::ModelFactory& models, co
 
 // Said when the job is made: a run that finds out has fetched, copied and acquired for nothing.
 void Gateway::check(const JobSpec& spec) const {
-  HostRules::parse(spec.network.allow_hosts, "network.allow_hosts");
+  HostRules::parse_allowed(spec.network.allow_hosts, "network.allow_hosts");
   const auto model = make_asked(models_, spec.model);
   if (!priced_only(spec) || prices_.price(model->name())) return;
   throw bad_input("model", "the model '" + model->name() + "' has no price, so its budget could not be kept",

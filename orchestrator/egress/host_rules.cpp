@@ -77,6 +77,19 @@ HostRules HostRules::parse(const std::vector<std::string>& entries, const std::s
   return rules;
 }
 
+HostRules HostRules::parse_allowed(const std::vector<std::string>& entries, const std::string& field) {
+  HostRules rules = parse(entries, field);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string& host = rules.rules_[i].host;
+    const auto address = Address::parse(host);
+    if (host == "localhost" || host.ends_with(".localhost") || (address && !address->is_public()))
+      throw bad_input(fmt::format("{}[{}]", field, i),
+                      fmt::format("'{}' is this machine or a private network, and a sandbox reaches the public internet only", entries[i]),
+                      "put what the run needs into the template, or serve it at a public address");
+  }
+  return rules;
+}
+
 // The dot in front is part of the match: "notexample.com" is not below "example.com".
 bool HostRules::Rule::names(std::string_view asked) const {
   if (!below) return asked == host;

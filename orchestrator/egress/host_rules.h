@@ -12,6 +12,9 @@ class HostRules {
  public:
   /// Throws bad_input in `field`[i] for an entry that is none of these.
   static HostRules parse(const std::vector<std::string>& entries, const std::string& field);
+  /// The same of hosts that are to be reached: throws also for localhost and for an address outside the public internet, which the proxy
+  /// never dials.
+  static HostRules parse_allowed(const std::vector<std::string>& entries, const std::string& field);
 
   /// `host` as canonical_host() gives it.
   bool match(std::string_view host, int port) const;

@@ -60,7 +60,7 @@ class NetworkDriver final : public sandbox::SandboxDriver {
   std::unique_ptr<Sandbox> acquire(const SandboxSpec& spec, const Stop& stop) override {
     if (!spec.network.any()) return inner_->acquire(spec, stop);
     ProxyOptions options;
-    options.allow = HostRules::parse(spec.network.allow_hosts, "network.allow_hosts");
+    options.allow = HostRules::parse_allowed(spec.network.allow_hosts, "network.allow_hosts");
     options.deny = options_.deny;
     options.limits = options_.limits;
     options.resolve = options_.resolve;

@@ -17,7 +17,8 @@ struct NetworkDriverOptions {
 
 /// A driver whose sandboxes reach the hosts that their spec's network policy names, through a proxy that lives as long as the sandbox runs;
 /// spec.trace hears its decisions. Without a policy it is the inner driver. Thread-safe as that one.
-/// acquire() throws bad_input("network.allow_hosts[i]") for what is no host, beside the errors of `inner`. `log` outlives the sandboxes.
+/// acquire() throws bad_input("network.allow_hosts[i]") for what is no host or none that the proxy dials, beside the errors of `inner`.
+/// `log` outlives the sandboxes.
 std::unique_ptr<sandbox::SandboxDriver> make_network_driver(std::unique_ptr<sandbox::SandboxDriver> inner, NetworkDriverOptions options,
                                                             Log& log);
 

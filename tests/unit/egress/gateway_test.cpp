@@ -254,7 +254,7 @@ TEST_F(GatewayTest, RefusesHostsThatTheProxyWouldNotUnderstand) {
   script(kOneStep);
   spec_.network.allow_hosts = {"example.com", "*.example.com:8443"};
   gateway().check(spec_);
-  for (const char* host : {"*", ":", "*.com*", "example.com:99999", "[::1"}) {
+  for (const char* host : {"*", ":", "*.com*", "example.com:99999", "[::1", "localhost", "10.0.0.1"}) {
     spec_.network.allow_hosts = {"example.com", host};
     const auto error = test::error_of([&] { gateway().check(spec_); });
     ASSERT_TRUE(error) << host;

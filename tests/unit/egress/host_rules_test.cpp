@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "orchestrator/base/error.h"
+#include "tests/support/errors.h"
 
 namespace forge::egress {
 namespace {
@@ -58,6 +59,20 @@ TEST(HostRules, RefusesWhatIsNoHostAndNamesIt) {
       EXPECT_EQ(e.field(), "network.allow_hosts[1]") << bad;
     }
   }
+}
+
+TEST(HostRules, RefusesWhatTheProxyNeverDialsWhereHostsAreToBeReached) {
+  for (const char* bad :
+       {"localhost", "LocalHost.", "localhost:8080", "*.localhost", "app.localhost", "127.0.0.1", "127.8.9.1:80", "10.0.0.1", "172.16.0.1",
+        "192.168.1.1:8443", "169.254.169.254", "[::1]", "::1", "[fd00::1]:80", "::ffff:10.0.0.1", "0.0.0.0"}) {
+    EXPECT_NO_THROW(rules({bad})) << bad;
+    const auto error = test::error_of([&] { HostRules::parse_allowed({"good.com", bad}, "network.allow_hosts"); });
+    ASSERT_TRUE(error) << bad;
+    EXPECT_EQ(error->field(), "network.allow_hosts[1]") << bad;
+    EXPECT_EQ(error->code(), ErrorCode::invalid_argument) << bad;
+  }
+  for (const char* good : {"example.com", "localhost.example.com", "notlocalhost", "1.1.1.1", "[2606:4700::1111]:443", "127.example.com"})
+    EXPECT_NO_THROW(HostRules::parse_allowed({good}, "network.allow_hosts")) << good;
 }
 
 TEST(HostRules, TakesNamesUpToTheLimitsOfTheNameSystem) {
