@@ -28,7 +28,7 @@ class ClaudeCode final : public AgentAdapter {
   std::vector<sandbox::ReadOnlyFile> files() const override {
     std::string source = program();
     if (source.empty())
-      throw public_failure(ErrorCode::unavailable, "claude-code is not installed on this machine any more").with_hint(options_.remedy);
+      throw public_failure(ErrorCode::unavailable, "claude-code is not installed on this machine").with_hint(options_.remedy);
     return {{.target = std::string(claude_code::kProgram), .source = std::move(source)}};
   }
 
