@@ -157,7 +157,8 @@ class Reviewing {
 
   int apply() {
     const ReviewCounts counts = count_hunks(review_);
-    if (counts.undecided != 0 && !options_.confirm_undecided)
+    const bool dismissed = review_.status == ReviewStatus::dismissed;  // which the server says
+    if (counts.undecided != 0 && !options_.confirm_undecided && !dismissed)
       throw public_failure(ErrorCode::conflict,
                            fmt::format("{} of the hunks are undecided, and an apply leaves these out", counts.undecided))
           .with_hint("decide them first, or add --confirm-undecided");

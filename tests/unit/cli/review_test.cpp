@@ -205,6 +205,15 @@ TEST_F(ReviewTest, AnApplyConfirmsWhatIsUndecided) {
   EXPECT_EQ(err, "forge: hunk 2 cannot stand without hunk 1\n");
 }
 
+TEST_F(ReviewTest, AnApplyOfADismissedReviewAsksForNoDecisions) {
+  Review dismissed = sample;
+  dismissed.status = ReviewStatus::dismissed;
+  show(dismissed);
+  script.answers["POST " + kRun + "/review/apply"] = refusal(409, "conflict", "the review was dismissed");
+  EXPECT_EQ(run({"review", kJobId, "--apply"}), 1);
+  EXPECT_EQ(err, "forge: the review was dismissed\n");
+}
+
 TEST_F(ReviewTest, SendsBackAndWatchesTheFollowUp) {
   forge::Run next = *sample_job().last_run;
   next.number = 2;
