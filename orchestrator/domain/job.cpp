@@ -26,7 +26,7 @@ constexpr std::array<ReasonRow, 23> kReasons{{
     {"stuck", "The agent repeated itself without getting further; say more precisely what to do and retry."},
     {"refused", "The model refused the task; rephrase it or choose another model."},
     {"auth_error", "The model provider did not accept the key; check the key in models.providers."},
-    {"api_error", "The model provider kept failing; retry later or choose another model."},
+    {"api_error", "The model could not be asked, or its provider kept failing; retry later or choose another model."},
     {"context_overflow", "The conversation outgrew the model's context; split the task or choose a model with a larger one."},
     {"agent_crash", "The agent program ended unexpectedly; see the last events of the trace."},
     {"protocol_error", "The agent program said something Forge does not understand; check that its version is a supported one."},

@@ -129,6 +129,7 @@ TEST(Demo, TakesAnotherJobOnItsSampleAndSaysWhyItNeedsAKey) {
   const std::string error = error_of_another_job(forge, port);
   EXPECT_THAT(error, HasSubstr("the recording fix-wrap.jsonl is used up"));
   EXPECT_THAT(error, HasSubstr("ANTHROPIC_API_KEY or OPENAI_API_KEY"));
+  EXPECT_THAT(error, HasSubstr("The model could not be asked, or its provider kept failing")) << "no provider had a part in it";
 }
 
 }  // namespace
