@@ -77,6 +77,45 @@ test('the keys are shown on ?, and work', async () => {
   expectNoFaults(on.ada);
 });
 
+test('the cursor stays on its job when others come and go, also over a look at another page', async () => {
+  const { page } = on.ada;
+  await page.goto(on.server.url);
+  await page.locator('.job-row').first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  const here = (await page.locator('.job-row.current .job-title').textContent()) ?? '';
+  await on.server.create({ task: 'Comes in above it', start: false });
+  await page.locator('.job-row', { hasText: 'Comes in above it' }).waitFor();
+  expect(await page.locator('.job-row.current .job-title').textContent()).toBe(here);
+  await page.keyboard.press('Enter');
+  await page.locator('.job-words').waitFor();
+  await page.keyboard.press('u');
+  await page.locator('.job-row.current', { hasText: here }).waitFor();
+  expectNoFaults(on.ada);
+});
+
+test('a list that could not be read to its end says so, and is read when it is asked again', async () => {
+  const { page } = on.ada;
+  const first = /\/api\/v1\/jobs\?limit=50$/;
+  const rest = /\/api\/v1\/jobs\?.*cursor=/;
+  await page.route(first, async (route) => {
+    const answer = await route.fetch();
+    const list = (await answer.json()) as { items: { id: string }[]; next_cursor: string | null };
+    await route.fulfill({ response: answer, json: { items: list.items.slice(0, 2), next_cursor: list.items[1]!.id } });
+  });
+  await page.route(rest, (route) => route.abort());
+  await page.goto(on.server.url);
+  await page.getByText('Older jobs could not be read.').waitFor();
+  expect(await page.locator('.job-row').count()).toBe(2);
+  await page.unroute(rest);
+  await page.unroute(first);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.job-row').nth(2).waitFor();
+  await page.getByText('Older jobs could not be read.').waitFor({ state: 'detached' });
+  on.ada.forgive(/ERR_FAILED/);
+  expectNoFaults(on.ada);
+});
+
 test('a job that is not there is an answer in words', async () => {
   const { page } = on.ada;
   await page.goto(`${on.server.url}/jobs/zzzzzzzzzz`);

@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'rea
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useSession } from './api/queries';
 import { LiveProvider } from './live/live';
+import { useSharedSession } from './live/shared-session';
 import { JobsPage } from './pages/jobs';
 import { SignInPage } from './pages/sign-in';
 import { Shelf, ShelfProvider, useWarning } from './ui/shelf';
@@ -45,16 +46,16 @@ function Guarded({ children }: { children: ReactNode }) {
   const session = useSession();
   const [place] = useLocation();
   const was_in = useRef(false);
+  useSharedSession(session.data && session.data.principal);
   useEffect(() => {
     if (session.data) was_in.current = true;
   }, [session.data]);
-  if (session.error && !session.data) return <Failure error={session.error} again={() => void session.refetch()} />;
   if (session.data === null) return <SignInPage ended={was_in.current} next={place === '/sign-in' ? '/' : place + window.location.search} />;
   const signed_in = session.data !== undefined;
   // The frame is drawn while the server is asked who this is.
   return (
     <LiveProvider signed_in={signed_in}>
-      <Shell>{signed_in ? children : <Waiting what="Asking who you are" />}</Shell>
+      <Shell>{signed_in ? children : session.error ? <Failure error={session.error} again={() => void session.refetch()} /> : <Waiting what="Asking who you are" />}</Shell>
     </LiveProvider>
   );
 }

@@ -15,7 +15,8 @@ export const session_query = queryOptions({
     }
   },
 });
-export const useSession = () => useQuery(session_query);
+/** A server that was away when the page was opened is asked again. */
+export const useSession = () => useQuery({ ...session_query, refetchInterval: ({ state }) => (state.status === 'error' ? 5000 : false) });
 
 export const useJob = (id: string, known?: Job) =>
   useQuery({ queryKey: ['job', id], placeholderData: known, queryFn: ({ signal }) => get<Job>(`/api/v1/jobs/${id}`, signal) });

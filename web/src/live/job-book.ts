@@ -2,8 +2,8 @@ import { get } from '../api/client';
 import type { Job, JobList } from '../api/types';
 
 /** More than a window shows, and soon there. */
-const first_jobs = 50;
-const page_jobs = 200;
+export const first_jobs = 50;
+export const page_jobs = 200;
 /** While many pages are read, the list is drawn so often: drawing it for each would hold up the first. */
 const told_each_ms = 300;
 /** So many are kept; older ones are found by their address. */
@@ -19,6 +19,9 @@ export class JobBook {
   ready = false;
   /** All pages are there, or as many as are kept. */
   complete = false;
+  /** There are older jobs than those that are kept. */
+  capped = false;
+  /** Why reading broke off. */
   failure: unknown;
 
   constructor(
@@ -53,6 +56,7 @@ export class JobBook {
         if (mine !== this.loading) return;
         this.failure = undefined;
         this.ready = true;
+        this.capped = false;
         this.complete = page.next_cursor === null;
         for (const job of page.items) this.jobs.set(job.id, job);
         loaded += limit;
@@ -64,6 +68,7 @@ export class JobBook {
         cursor = page.next_cursor;
       }
       this.complete = true;
+      this.capped = true;
       this.changed();
     } catch (error) {
       if (mine !== this.loading) return;

@@ -7,7 +7,10 @@ import { RunTrace, type TraceView } from './run-trace';
 import { seenNow, subscribeSeen, type Seen } from './seen';
 import { browserPorts, SharedStream, type LiveEvent, type StreamState } from './shared-stream';
 
-type Live = { stream: SharedStream; book: JobBook };
+/** Where somebody was in the list of jobs, to find it so again. */
+export type ListPlace = { search: string; top: number; current: string | undefined };
+
+type Live = { stream: SharedStream; book: JobBook; place: ListPlace };
 
 const Context = createContext<Live | undefined>(undefined);
 
@@ -50,7 +53,7 @@ function refresher(book: JobBook, client: QueryClient) {
 /** The one stream of this browser and what it keeps up to date. Asks for nothing until somebody is `signed_in`. */
 export function LiveProvider({ signed_in, children }: { signed_in: boolean; children: ReactNode }) {
   const client = useQueryClient();
-  const [live] = useState<Live>(() => ({ stream: new SharedStream('/api/v1/events', browserPorts()), book: new JobBook() }));
+  const [live] = useState<Live>(() => ({ stream: new SharedStream('/api/v1/events', browserPorts()), book: new JobBook(), place: { search: '', top: 0, current: undefined } }));
   // Before the page is painted: the jobs are on their way meanwhile.
   useLayoutEffect(() => {
     if (!signed_in) return;

@@ -3,7 +3,7 @@ import type { TraceEvent, TracePage } from '../api/types';
 import { TreeBuilder, type Tree } from '../trace/tree';
 import type { LiveEvent, SharedStream } from './shared-stream';
 
-const page_events = 1000;
+export const page_events = 1000;
 
 export type TraceView = { tree: Tree; events: TraceEvent[]; loaded: boolean; complete: boolean; failure: unknown; version: number };
 

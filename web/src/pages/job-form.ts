@@ -37,6 +37,18 @@ export const emptyForm = (): JobForm => ({
   push: true,
 });
 
+/** A form as it was kept; nothing of it when it is not one of this version. */
+export function formIn(text: string): JobForm | undefined {
+  if (!text) return undefined;
+  try {
+    const kept = JSON.parse(text) as Record<string, unknown>;
+    const alike = Object.entries(emptyForm()).every(([name, value]) => typeof kept[name] === typeof value && Array.isArray(kept[name]) === Array.isArray(value));
+    return alike ? (kept as JobForm) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A form that would create the same job again. */
 export function formOf(job: Job): JobForm {
   return {

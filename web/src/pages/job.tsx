@@ -120,7 +120,12 @@ export default function JobPage({ id, run: n, view: wanted = 'overview' }: { id:
         ))}
       </nav>
       {runs.error && <Failure error={runs.error} again={() => void runs.refetch()} />}
-      {runs.data && n && !run && <Failure error={`This job has no run ${n}.`} />}
+      {runs.data && n && !run && (
+        <div className="empty">
+          <p>This job has no run {n}.</p>
+          <Link href={address(id, undefined, view)}>To its latest run</Link>
+        </div>
+      )}
       {runs.data && !n && !run && <NotStarted job={job.data} />}
       {run && (
         <Boundary at={`${run.id}/${view}`}>

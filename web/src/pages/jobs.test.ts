@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Job, JobList } from '../api/types';
-import { JobBook } from '../live/job-book';
+import { JobBook, most_jobs } from '../live/job-book';
 import { deniedHosts } from '../job/network';
 import { spending } from '../job/spending';
 import { filterSearch, listRows, readFilter, repositories } from './job-filter';
-import { emptyForm, FieldError, formOf, requestOf, withHosts } from './job-form';
+import { emptyForm, FieldError, formIn, formOf, requestOf, withHosts } from './job-form';
 
 const job = (id: string, change: Record<string, unknown> = {}): Job =>
   ({
@@ -71,6 +71,28 @@ describe('the book of jobs', () => {
     expect([book.list().map((each) => each.id), book.complete]).toEqual([['c', 'b', 'a'], true]);
     expect(asked).toEqual(['/api/v1/jobs?limit=50', '/api/v1/jobs?limit=200&cursor=c1']);
   });
+  test('says that older jobs could not be read, and reads them when it is asked again', async () => {
+    let down = true;
+    const book = new JobBook(async <T,>(path: string) => {
+      if (!path.includes('cursor')) return { items: [job('b')], next_cursor: 'c1' } as JobList as T;
+      if (down) throw new Error('away');
+      return { items: [job('a')], next_cursor: null } as JobList as T;
+    });
+    await book.load();
+    expect([book.ready, book.complete, String(book.failure)]).toEqual([true, false, 'Error: away']);
+    down = false;
+    await book.load();
+    expect([book.list().map((each) => each.id), book.complete, book.failure]).toEqual([['b', 'a'], true, undefined]);
+  });
+  test('says that it holds the newest ones only when there are more than it keeps', async () => {
+    let last = 0;
+    const book = new JobBook(async <T,>(path: string) => {
+      const limit = Number(/limit=(\d+)/.exec(path)![1]);
+      return { items: Array.from({ length: limit }, () => job(String(++last))), next_cursor: 'more' } as JobList as T;
+    });
+    await book.load();
+    expect([last, book.complete, book.capped]).toEqual([most_jobs, true, true]);
+  });
   test('draws the first page at once, and not each of many', async () => {
     let page = 0;
     const ids = 'abcdefghij';
@@ -100,6 +122,10 @@ describe('the book of jobs', () => {
 });
 
 describe('the form', () => {
+  test('that was kept is taken up again, and one of another version is not', () => {
+    const form = { ...emptyForm(), task: 'Mend it', verify: ['make test'] };
+    expect([formIn(JSON.stringify(form)), formIn(''), formIn('{'), formIn('null'), formIn(JSON.stringify({ ...form, verify: 'make' }))]).toEqual([form, undefined, undefined, undefined, undefined]);
+  });
   test('sends only what was filled in', () => {
     expect(requestOf({ ...emptyForm(), repository: ' /srv/shop ', task: 'Do it.' })).toEqual({ repository: '/srv/shop', task: 'Do it.' });
   });

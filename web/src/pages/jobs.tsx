@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
+import { useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { post } from '../api/client';
 import type { Job } from '../api/types';
-import { useJobs, useNow, useSeen } from '../live/live';
+import { most_jobs, type JobBook } from '../live/job-book';
+import { useJobs, useLive, useNow, useSeen } from '../live/live';
 import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Confirm } from '../ui/dialog';
@@ -13,6 +14,7 @@ import { useLatest } from '../ui/latest';
 import { useMay, useTitle } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count, plain } from '../words/money';
+import { shownTitle } from '../words/repository';
 import { isLive } from '../words/states';
 import { FirstRun } from './first-run';
 import { filterSearch, listRows, readFilter, repositories, states, type JobFilter, type ListRow } from './job-filter';
@@ -21,6 +23,7 @@ import { JobRow } from './job-row';
 const group_height = 34;
 const row_height = 38;
 const narrow_row_height = 62;
+const most_named = 5;
 /** Head and filters. */
 const above_list = 100;
 
@@ -72,6 +75,31 @@ async function cancelAll(jobs: Job[], then: (job: Job) => void): Promise<void> {
   if (jobs.length > failed) toast(`${count(jobs.length - failed, 'job')} told to stop`);
 }
 
+const emptyWords = (book: JobBook) => {
+  if (book.failure) return 'None of the jobs that were read matches.';
+  if (!book.complete) return 'No job matches so far; older ones are still being read.';
+  return book.capped ? `None of the newest ${plain(most_jobs)} jobs matches.` : 'No job matches.';
+};
+
+/** Below the list: why it does not hold all jobs. */
+function Older({ book }: { book: JobBook }) {
+  if (!book.failure && !book.capped) return null;
+  return (
+    <div className="older" role="status">
+      {book.failure ? (
+        <>
+          <span>Older jobs could not be read.</span>
+          <button className="small" onClick={() => void book.load()}>
+            Try again
+          </button>
+        </>
+      ) : (
+        <span>These are the newest {plain(most_jobs)} jobs. Older ones are found by their address, and by <code>forge jobs</code>.</span>
+      )}
+    </div>
+  );
+}
+
 export function JobsPage() {
   useTitle('Forge');
   const { jobs, book } = useJobs();
@@ -91,25 +119,35 @@ export function JobsPage() {
     <div className="jobs">
       <h1 className="unseen">Jobs</h1>
       <FilterBar filter={filter} change={change} jobs={jobs} />
-      {book.ready ? <JobList rows={rows} jobs={jobs} picked={picked} setPicked={setPicked} may_cancel={may_cancel} /> : <Waiting what="Reading the jobs" />}
+      {book.ready ? <JobList search={search} rows={rows} jobs={jobs} picked={picked} setPicked={setPicked} may_cancel={may_cancel} /> : <Waiting what="Reading the jobs" />}
       {book.ready && rows.length === 0 && (
         <div className="empty">
-          <p>No job matches{book.complete ? '' : ' so far; older ones are still being read'}.</p>
+          <p>{emptyWords(book)}</p>
           <button onClick={() => go('/', { replace: true })}>Show all</button>
         </div>
       )}
+      {book.ready && <Older book={book} />}
     </div>
   );
 }
 
-type ListProps = { rows: ListRow[]; jobs: Job[]; picked: ReadonlySet<string>; setPicked: (picked: ReadonlySet<string>) => void; may_cancel: boolean };
+const named = (jobs: Job[]) => {
+  const shown = jobs.slice(0, most_named).map((job) => `“${shownTitle(job.title)}”`);
+  return `${shown.join(', ')}${jobs.length > shown.length ? `, and ${jobs.length - shown.length} more` : ''}.`;
+};
 
-function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
+type ListProps = { search: string; rows: ListRow[]; jobs: Job[]; picked: ReadonlySet<string>; setPicked: (picked: ReadonlySet<string>) => void; may_cancel: boolean };
+
+function JobList({ search, rows, jobs, picked, setPicked, may_cancel }: ListProps) {
   const { book } = useJobs();
+  const { place } = useLive();
   const seen = useSeen();
   const [, go] = useLocation();
   const box = useRef<HTMLDivElement>(null);
-  const [current, setCurrent] = useState(-1);
+  const before = place.search === search ? place : undefined;
+  // By its key: jobs come and go, and the cursor stays on the one that it is on.
+  const [cursor, setCursor] = useState(before?.current);
+  const current = cursor === undefined ? -1 : rows.findIndex((row) => row.key === cursor);
   const [asked, setAsked] = useState(false);
   const [painted, setPainted] = useState(false);
   const is_narrow = useNarrow();
@@ -124,25 +162,36 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
     // The first picture shows what is seen, and does not wait until the list has been measured.
     overscan: painted ? 8 : 0,
     initialRect: { width: window.innerWidth, height: window.innerHeight - above_list },
+    initialOffset: before?.top ?? 0,
     useFlushSync: false,
   });
   useEffect(() => virtual.measure(), [virtual, height, rows]);
+  const comes = useLatest((list: HTMLElement) => void (list.scrollTop = before?.top ?? 0));
+  const goes = useLatest((list: HTMLElement) => void Object.assign(place, { search, top: list.scrollTop, current: cursor }));
+  useLayoutEffect(() => {
+    const list = box.current!;
+    comes(list);
+    return () => goes(list);
+  }, [comes, goes]);
   useEffect(() => {
     const frame = requestAnimationFrame(() => setPainted(true));
     return () => cancelAnimationFrame(frame);
   }, []);
 
-  const stoppable = jobs.filter((job) => picked.has(job.id) && isLive(job.state));
+  // What a filter hides is not cancelled unseen.
+  const stoppable = rows.flatMap((row) => (row.type === 'job' && picked.has(row.job.id) && isLive(row.job.state) ? [row.job] : []));
   const toggle = useLatest((id: string) => {
     const next = new Set(picked);
     if (!next.delete(id)) next.add(id);
     setPicked(next);
   });
   const move = (by: number) => {
-    let at = current + by;
+    // Nothing is under the cursor yet: what is seen comes first.
+    let at = current < 0 && by > 0 ? (virtual.range?.startIndex ?? 0) : current + by;
     while (rows[at]?.type === 'group') at += by;
-    if (!rows[at]) return;
-    setCurrent(at);
+    const row = rows[at];
+    if (!row) return;
+    setCursor(row.key);
     virtual.scrollToIndex(at, { align: 'auto' });
   };
   const follow = (event: MouseEvent<HTMLElement>) => {
@@ -216,7 +265,7 @@ function JobList({ rows, jobs, picked, setPicked, may_cancel }: ListProps) {
           void cancelAll(stoppable, (job) => book.put(job));
         }}
         title={`Cancel ${count(stoppable.length, 'job')}?`}
-        text="What the agents did until now is kept, and is not pushed."
+        text={`${named(stoppable)} What the agents did until now is kept, and is not pushed.`}
         yes={`Cancel ${count(stoppable.length, 'job')}`}
         danger
       />

@@ -1,9 +1,10 @@
-import { useMemo, useRef, useState, type FormEvent } from 'react';
+import { useEffect, useMemo, useRef, useState, type FormEvent } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { post, Refusal } from '../api/client';
-import { useAdapters, useJob, useModels, useTemplates } from '../api/queries';
+import { useAdapters, useJob, useModels, useSession, useTemplates } from '../api/queries';
 import type { Job, KnownModel } from '../api/types';
 import { useJobs } from '../live/live';
+import { Drafts, formName } from '../review/drafts';
 import { Waiting } from '../ui/bits';
 import { Failure } from '../ui/boundary';
 import { Icon } from '../ui/icons';
@@ -13,7 +14,7 @@ import { modelName } from '../words/model';
 import { money } from '../words/money';
 import { BaseField } from './base-field';
 import { Field, type Problem } from './field';
-import { emptyForm, FieldError, formOf, requestKey, requestOf, type JobForm } from './job-form';
+import { emptyForm, FieldError, formIn, formOf, requestKey, requestOf, type JobForm } from './job-form';
 import { repositories } from './job-filter';
 
 function Task({ value, change, rest }: { value: string; change: (task: string) => void; rest: { id: string } }) {
@@ -92,7 +93,9 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
   const templates = useTemplates();
   const adapters = useAdapters();
   const models = useModels();
-  const [form, setForm] = useState(first);
+  const me = useSession().data?.principal ?? '';
+  const kept = useMemo(() => new Drafts(localStorage, formName(me, source?.id)), [me, source?.id]);
+  const [form, setForm] = useState(() => formIn(kept.text('form')) ?? first);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const key = useRef(requestKey());
@@ -105,6 +108,14 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
     key.current = requestKey(); // another request
     setForm((old) => ({ ...old, [name]: value }));
   };
+  const text_of_form = JSON.stringify(form);
+  const changed = text_of_form !== JSON.stringify(first);
+  // A look at another page, or a session that ends, loses nothing of what was typed.
+  useEffect(() => kept.keep('form', changed ? text_of_form : ''), [kept, changed, text_of_form]);
+  const startOver = () => {
+    setForm(first);
+    setProblem(undefined);
+  };
   const show = (next: Problem) => {
     setProblem(next);
     setBusy(false);
@@ -116,6 +127,7 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
     setProblem(undefined);
     try {
       const job = await post<Job>('/api/v1/jobs', requestOf(form), { 'Idempotency-Key': key.current });
+      kept.keep('form', '');
       book.put(job);
       go(`/jobs/${job.id}`);
     } catch (error) {
@@ -234,6 +246,11 @@ function Form({ first, source }: { first: JobForm; source?: Job }) {
         <button className="primary large" disabled={busy}>
           {busy ? 'Creating…' : 'Start the job'}
         </button>
+        {changed && (
+          <button type="button" className="ghost" onClick={startOver}>
+            Start over
+          </button>
+        )}
         <span className="soft wide-only">
           <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </span>

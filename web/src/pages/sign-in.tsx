@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { useLocation } from 'wouter';
+import { useLocation, useSearch } from 'wouter';
 import { post, Refusal } from '../api/client';
 import type { Who } from '../api/types';
 import { Mark } from '../ui/icons';
@@ -9,6 +9,7 @@ import { Mark } from '../ui/icons';
 export function SignInPage({ next, ended }: { next: string; ended: boolean }) {
   const client = useQueryClient();
   const [, go] = useLocation();
+  const link_is_used = new URLSearchParams(useSearch()).has('link');
   const [token, setToken] = useState('');
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState('');
@@ -32,6 +33,7 @@ export function SignInPage({ next, ended }: { next: string; ended: boolean }) {
           <Mark />
           <h1>Forge</h1>
         </div>
+        {link_is_used && <p role="status">That link was used before, or has expired. A token signs in any time.</p>}
         {ended && <p role="status">Your session has ended. Sign in again to go on.</p>}
         <label htmlFor="token">Token</label>
         <input

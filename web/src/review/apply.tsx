@@ -152,12 +152,12 @@ function Form({ onClose, onDone }: { onClose: () => void; onDone: (done: Done) =
           Leave out {count(counts.undecided, 'change')} that nobody has decided
         </label>
       )}
-      {desk.unsaved ? <Unsaved /> : error !== undefined && <Failure error={error} />}
+      {desk.blocked ? <Unsaved /> : error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || desk.unsaved || nothing || tooLong(message, 'message') !== undefined || (counts.undecided > 0 && !confirmed)}>
+        <button className="primary" disabled={busy || desk.blocked || nothing || tooLong(message, 'message') !== undefined || (counts.undecided > 0 && !confirmed)}>
           {busy ? 'Applying…' : `Apply ${goesIn(counts.accepted, suggestions)}`}
         </button>
       </div>

@@ -111,7 +111,7 @@ function ViewMenu({ looking, look, has_new }: Pick<Props, 'looking' | 'look' | '
 }
 
 function MoreMenu(props: Props) {
-  const { review, may, unsaved } = useDesk();
+  const { review, may, blocked } = useDesk();
   const decided = review.status === 'waiting' || review.status === 'none' || review.status === 'changes_requested';
   return (
     <Menu.Root modal={false}>
@@ -143,7 +143,7 @@ function MoreMenu(props: Props) {
           {may.decide && decided && (
             <>
               <div className="menu-line" />
-              <Menu.Item className="menu-item" disabled={unsaved} onSelect={props.onDismiss}>
+              <Menu.Item className="menu-item" disabled={blocked} onSelect={props.onDismiss}>
                 Dismiss
               </Menu.Item>
             </>
@@ -156,7 +156,7 @@ function MoreMenu(props: Props) {
 
 /** Above the diff: how far the review is, how it is shown, and how it ends. */
 export function Bar(props: Props) {
-  const { may, unsaved } = useDesk();
+  const { may, blocked } = useDesk();
   const { looking, look, earlier } = props;
   return (
     <div className="review-bar" role="toolbar" aria-label="Review">
@@ -181,10 +181,10 @@ export function Bar(props: Props) {
       <div className={may.act ? 'review-acts at-thumb' : 'review-acts'}>
         {may.act && (
           <>
-            <button disabled={unsaved} onClick={props.onSendBack}>
+            <button disabled={blocked} onClick={props.onSendBack}>
               Send back
             </button>
-            <button className="primary" disabled={unsaved} onClick={props.onApply}>
+            <button className="primary" disabled={blocked} onClick={props.onApply}>
               Apply
             </button>
           </>

@@ -8,6 +8,7 @@ import { useShelf } from '../ui/shelf';
 import { useMay } from '../ui/shell';
 import { toast, toastRefusal } from '../ui/toasts';
 import { count } from '../words/money';
+import { shownTitle } from '../words/repository';
 import { anchorOf, Drafts, draftsName, type Place } from './drafts';
 import { empty, type Edit, type Overtaken } from './edit';
 import { Edits, type SaveState } from './edits';
@@ -40,7 +41,7 @@ export type Desk = {
   /** Before an act on what is shown: resolves with its revision when exactly that is saved, throws Refusal else. */
   confirmed: () => Promise<number>;
   /** Something is decided that the server does not have: nobody may act on the review. */
-  unsaved: boolean;
+  blocked: boolean;
   /** Tries once more to save what failed. */
   saveAgain: () => void;
   /** In words what the server refused and nobody has looked at yet. */
@@ -77,25 +78,28 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
   const key = useMemo(() => ['review', job.id, run.number], [job.id, run.number]);
   const drafts = useMemo(() => new Drafts(localStorage, draftsName(me, job.id, run.number)), [me, job.id, run.number]);
   const shelf = useShelf();
+  const name = `review of ${path} by ${me}`;
   const edits = useMemo(
     () =>
-      shelf.take(`review of ${path} by ${me}`, () => {
-        return new Edits(first, me, {
-          send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
-          read: () => get<Review>(path),
-          show: (review) => client.setQueryData(key, review),
-          overtaken: tellOvertaken,
-          failed: (error) => toastRefusal('Your decisions are not saved', error),
-          refused: (part, error) => {
-            for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
-            const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';
-            toast(`The server refused ${refusedWords(part, first)}: ${error.message}`, 'bad', `${error.hint ?? ''}${kept}`.trim());
-          },
-        });
+      shelf.left<Edits>(name) ??
+      new Edits(first, me, {
+        send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
+        read: () => get<Review>(path),
+        show: (review) => client.setQueryData(key, review),
+        overtaken: tellOvertaken,
+        failed: (error) => toastRefusal(`Your decisions on ${shownTitle(job.title)} are not saved`, error),
+        refused: (part, error) => {
+          for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
+          const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';
+          toast(`The server refused ${refusedWords(part, first)}: ${error.message}`, 'bad', `${error.hint ?? ''}${kept}`.trim());
+        },
       }),
-    // Not of `first`: later states come through `take`.
-    [shelf, path, me, key, client, drafts],
+    // Not of `first` and the title: later states come through `take`.
+    [shelf, name, path, me, key, client, drafts],
   );
+  useEffect(() => {
+    shelf.put(name, { owner: me, title: `${shownTitle(job.title)}, run ${run.number}`, href: `/jobs/${job.id}/runs/${run.number}/changes` }, edits);
+  }, [shelf, name, me, job.id, job.title, run.number, edits]);
   const { review, state, taken_back } = useSyncExternalStore(edits.subscribe, edits.snapshot);
   const latest = useReview(job.id, run.number, true).data;
   useEffect(() => {
@@ -127,7 +131,7 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
     reason,
     change: (edit) => edits.change(edit),
     confirmed: () => edits.confirmed(review),
-    unsaved: state === 'failed' || state === 'refused',
+    blocked: state === 'failed' || state === 'refused',
     saveAgain: () => edits.again(),
     refused: state === 'refused' && !empty(taken_back) ? refusedWords(taken_back, review) : undefined,
     acknowledge: () => edits.acknowledge(),

@@ -13,7 +13,7 @@ export function anchorOf(place: Place): LineAnchor | undefined {
   return { side: parts[1] as 'base' | 'head', start_line: Number(parts[2]), end_line: Number(parts[3]), path: parts[4]! };
 }
 
-type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 /** Each text has an entry of its own in the browser, so that two tabs do not write over each other's. */
 export class Drafts {
@@ -21,32 +21,32 @@ export class Drafts {
   private readonly homeless = new Map<Place, string>();
 
   constructor(
-    private readonly shelf: Shelf,
+    private readonly store: Store,
     private readonly name: string,
   ) {}
 
   text(place: Place): string {
-    return this.homeless.get(place) ?? this.shelf.getItem(this.name + place) ?? '';
+    return this.homeless.get(place) ?? this.store.getItem(this.name + place) ?? '';
   }
 
   /** An empty text is forgotten. */
   keep(place: Place, text: string): void {
     this.homeless.delete(place);
     try {
-      if (text) this.shelf.setItem(this.name + place, text);
-      else this.shelf.removeItem(this.name + place);
+      if (text) this.store.setItem(this.name + place, text);
+      else this.store.removeItem(this.name + place);
     } catch {
       this.homeless.set(place, text);
     }
   }
 
   places(): Place[] {
-    return [...new Set([...namesOn(this.shelf, this.name).map((name) => name.slice(this.name.length)), ...this.homeless.keys()])];
+    return [...new Set([...namesOn(this.store, this.name).map((name) => name.slice(this.name.length)), ...this.homeless.keys()])];
   }
 }
 
-function namesOn(shelf: Shelf, start: string): string[] {
-  return Array.from({ length: shelf.length }, (_, i) => shelf.key(i) ?? '').filter((name) => name.startsWith(start));
+function namesOn(store: Store, start: string): string[] {
+  return Array.from({ length: store.length }, (_, i) => store.key(i) ?? '').filter((name) => name.startsWith(start));
 }
 
 /** Of everybody their own: others may sit at the same browser later. */
@@ -54,7 +54,10 @@ const nameOf = (who: string) => `forge.typed/${encodeURIComponent(who)}/`;
 
 export const draftsName = (who: string, job: string, run: number): string => `${nameOf(who)}${job}/${run}/`;
 
-/** Leaves nothing of what somebody typed, in any review. */
-export function forgetDrafts(shelf: Shelf, who: string): void {
-  for (const name of namesOn(shelf, nameOf(who))) shelf.removeItem(name);
+/** Of the form of a new job; `from` is the job that it began as. */
+export const formName = (who: string, from = ''): string => `${nameOf(who)}new-job/${from}/`;
+
+/** Leaves nothing of what somebody typed, anywhere. */
+export function forgetDrafts(store: Store, who: string): void {
+  for (const name of namesOn(store, nameOf(who))) store.removeItem(name);
 }

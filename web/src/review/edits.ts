@@ -49,7 +49,8 @@ export class Edits {
 
   snapshot = (): { review: Review; state: SaveState; taken_back: Edit } => this.view;
 
-  unsaved = (): boolean => this.view.state !== 'untouched' && this.view.state !== 'saved';
+  unsaved = (): boolean => this.view.state === 'saving' || this.view.state === 'failed';
+  stuck = (): boolean => this.view.state === 'failed';
 
   /** The server's state of the review, from wherever it was learned. */
   take(review: Review): void {

@@ -106,12 +106,12 @@ function Form({ onClose }: { onClose: () => void }) {
       </label>
       <TooLong text={note.trim()} limit="note" />
       <Told />
-      {desk.unsaved ? <Unsaved /> : error !== undefined && <Failure error={error} />}
+      {desk.blocked ? <Unsaved /> : error !== undefined && <Failure error={error} />}
       <div className="actions">
         <button type="button" onClick={onClose}>
           Back
         </button>
-        <button className="primary" disabled={busy || desk.unsaved || empty || tooLong(note.trim(), 'note') !== undefined}>
+        <button className="primary" disabled={busy || desk.blocked || empty || tooLong(note.trim(), 'note') !== undefined}>
           {busy ? 'Sending…' : 'Send back'}
         </button>
       </div>

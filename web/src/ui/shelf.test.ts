@@ -1,48 +1,73 @@
 import { expect, test } from 'vitest';
 import { Shelf } from './shelf';
 
+type State = 'saved' | 'saving' | 'failed';
+
 class Note {
   private readonly listeners = new Set<() => void>();
-  private is_unsaved = false;
+  private state: State = 'saved';
 
-  unsaved = () => this.is_unsaved;
+  unsaved = () => this.state !== 'saved';
+  stuck = () => this.state === 'failed';
   subscribe = (listener: () => void) => {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   };
-  set(unsaved: boolean): void {
-    this.is_unsaved = unsaved;
+  is(state: State): void {
+    this.state = state;
     for (const listener of this.listeners) listener();
   }
   get heard() {
     return this.listeners.size;
   }
 }
-const note = () => new Note();
+
+const of = (owner: string) => ({ owner, title: `Note of ${owner}`, href: `/notes/${owner}` });
+
+function shelfWith(...names: string[]) {
+  const shelf = new Shelf();
+  const notes = names.map((name) => {
+    const note = new Note();
+    shelf.put(name, of(name), note);
+    note.is('failed');
+    return note;
+  });
+  return { shelf, notes };
+}
 
 test('what is not saved is found again under its name, and only there', () => {
-  const shelf = new Shelf();
-  const first = shelf.take('ada/1', note);
-  first.set(true);
-  expect([shelf.take('ada/2', note) === first, shelf.take('ada/1', note) === first]).toEqual([false, true]);
+  const { shelf, notes } = shelfWith('ada', 'bob');
+  expect([shelf.left('ada') === notes[0], shelf.left('bob') === notes[1], shelf.left('eve')]).toEqual([true, true, undefined]);
 });
 
-test('what is saved is let go of', () => {
-  const shelf = new Shelf();
-  const first = shelf.take('ada/1', note);
-  first.set(true);
-  first.set(false);
-  expect([shelf.take('ada/1', note) === first, first.heard]).toEqual([false, 0]);
+test('what is saved is let go of when something else comes', () => {
+  const { shelf, notes } = shelfWith('ada');
+  notes[0]!.is('saved');
+  shelf.put('bob', of('bob'), new Note());
+  expect([shelf.left('ada'), notes[0]!.heard]).toEqual([undefined, 0]);
 });
 
-test('the window knows whether anything is unsaved, whichever page is shown', () => {
-  const shelf = new Shelf();
-  const told: boolean[] = [];
-  shelf.subscribe(() => told.push(shelf.unsaved()));
-  const first = shelf.take('ada/1', note);
-  first.set(true);
-  shelf.take('ada/2', note);
-  expect(shelf.unsaved()).toBe(true);
-  first.set(false);
-  expect([shelf.unsaved(), told]).toEqual([false, [true, false]]);
+test('what is on its way is unsaved, and stuck only once it failed', () => {
+  const { shelf, notes } = shelfWith('ada');
+  const seen: [boolean, number][] = [];
+  shelf.subscribe(() => seen.push([shelf.unsaved(), shelf.stuck().length]));
+  notes[0]!.is('saving');
+  notes[0]!.is('failed');
+  notes[0]!.is('saved');
+  expect(seen).toEqual([[true, 0], [true, 1], [false, 0]]); // prettier-ignore
+});
+
+test('the list of what is stuck is the same one until it changes', () => {
+  const { shelf, notes } = shelfWith('ada');
+  const before = shelf.stuck();
+  notes[0]!.is('failed');
+  expect([shelf.stuck() === before, before.map((each) => each.owner)]).toEqual([true, ['ada']]);
+});
+
+test('what is discarded warns of nothing and is not found again', () => {
+  const { shelf } = shelfWith('ada', 'bob');
+  shelf.discard('ada');
+  expect([shelf.left('ada'), shelf.stuck().map((each) => each.name)]).toEqual([undefined, ['bob']]);
+  shelf.clear();
+  expect([shelf.unsaved(), shelf.stuck()]).toEqual([false, []]);
 });

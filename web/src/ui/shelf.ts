@@ -3,36 +3,63 @@ import { createContext, useContext, useEffect, useSyncExternalStore } from 'reac
 
 /** What somebody did and the server may not have yet. */
 export type Work = {
+  /** On its way to the server, or it did not get there. */
   unsaved: () => boolean;
+  /** It did not get there, and does not try again by itself. */
+  stuck: () => boolean;
   subscribe: (listener: () => void) => () => void;
 };
 
-export class Shelf {
-  private readonly works = new Map<string, { work: Work; leave: () => void }>();
-  private readonly listeners = new Set<() => void>();
+/** `owner` may be another one than who is signed in now; `href` is where it goes on. */
+export type Label = { owner: string; title: string; href: string };
+export type Entry = Label & { name: string; work: Work };
 
-  /** What was left under this name without being saved; else a new one. What is saved is let go of. */
-  take<W extends Work>(name: string, make: () => W): W {
-    for (const [each, { work, leave }] of this.works) {
-      if (work.unsaved()) continue;
-      leave();
-      this.works.delete(each);
-    }
-    const left = this.works.get(name);
-    if (left) return left.work as W;
-    const work = make();
-    this.works.set(name, { work, leave: work.subscribe(() => this.tell()) });
-    return work;
+export class Shelf {
+  private readonly entries = new Map<string, { entry: Entry; leave: () => void }>();
+  private readonly listeners = new Set<() => void>();
+  private stuck_entries: readonly Entry[] = [];
+
+  /** What was left under this name. */
+  left<W extends Work>(name: string): W | undefined {
+    return this.entries.get(name)?.entry.work as W | undefined;
   }
 
-  unsaved = (): boolean => [...this.works.values()].some(({ work }) => work.unsaved());
+  /** Other work that is saved is let go of. */
+  put(name: string, label: Label, work: Work): void {
+    for (const [each, { entry }] of this.entries) if (each !== name && !entry.work.unsaved()) this.drop(each);
+    if (this.left(name) === work) return;
+    this.drop(name);
+    this.entries.set(name, { entry: { name, ...label, work }, leave: work.subscribe(() => this.changed()) });
+    this.changed();
+  }
+
+  discard(name: string): void {
+    this.drop(name);
+    this.changed();
+  }
+
+  clear(): void {
+    for (const name of [...this.entries.keys()]) this.drop(name);
+    this.changed();
+  }
+
+  unsaved = (): boolean => [...this.entries.values()].some(({ entry }) => entry.work.unsaved());
+  /** The same array until something changes. */
+  stuck = (): readonly Entry[] => this.stuck_entries;
 
   subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   };
 
-  private tell(): void {
+  private drop(name: string): void {
+    this.entries.get(name)?.leave();
+    this.entries.delete(name);
+  }
+
+  private changed(): void {
+    const stuck = [...this.entries.values()].map(({ entry }) => entry).filter(({ work }) => work.stuck());
+    if (stuck.length !== this.stuck_entries.length || stuck.some((each, i) => each !== this.stuck_entries[i])) this.stuck_entries = stuck;
     for (const listener of [...this.listeners]) listener();
   }
 }
@@ -51,8 +78,8 @@ export function useWarning(shelf: Shelf): void {
   const unsaved = useSyncExternalStore(shelf.subscribe, shelf.unsaved);
   useEffect(() => {
     if (!unsaved) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    const warn = (event: BeforeUnloadEvent) => shelf.unsaved() && event.preventDefault();
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
-  }, [unsaved]);
+  }, [shelf, unsaved]);
 }

@@ -3,16 +3,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { remove } from '../api/client';
-import { useSession } from '../api/queries';
+import { session_query, useSession } from '../api/queries';
 import { atLeast } from '../api/roles';
 import type { Role, Who } from '../api/types';
 import { useJobs, useSeen, useStreamState } from '../live/live';
 import { forgetDrafts } from '../review/drafts';
 import { need } from '../words/states';
+import { Confirm } from './dialog';
 import { Icon, Mark } from './icons';
 import { KeyHelp, useKeys } from './keys';
+import { useShelf } from './shelf';
 import { setTheme, theme, type Theme } from './theme';
 import { toastRefusal } from './toasts';
+import { UnsavedSign } from './unsaved-sign';
 
 /** True when the one who is signed in may do what needs this role. */
 export const useMay = (least: Role): boolean => atLeast(useSession().data?.role, least);
@@ -36,58 +39,72 @@ function UserMenu({ who }: { who: Who }) {
   const client = useQueryClient();
   const [now, setNow] = useState<Theme>(theme);
   const [, go] = useLocation();
+  const shelf = useShelf();
+  const [asked, setAsked] = useState(false);
   const signOut = async () => {
     try {
       await remove('/api/v1/session');
+      shelf.clear();
       forgetDrafts(localStorage, who.principal);
-      client.clear();
+      client.setQueryData(session_query.queryKey, null);
       window.location.assign('/sign-in');
     } catch (error) {
       toastRefusal('Signing out failed', error);
     }
   };
   return (
-    <Menu.Root modal={false}>
-      <Menu.Trigger className="ghost user" aria-label={`Account: ${who.principal}`}>
-        <Icon name="user" />
-        <span className="wide-only">{who.principal}</span>
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Content className="menu" align="end" sideOffset={6}>
-          <div className="menu-head">
-            <strong>{who.principal}</strong>
-            <span>{who.role}</span>
-          </div>
-          <Menu.RadioGroup
-            value={now}
-            onValueChange={(value) => {
-              setTheme(value as Theme);
-              setNow(value as Theme);
-            }}
-          >
-            {(['auto', 'light', 'dark'] as const).map((each) => (
-              <Menu.RadioItem key={each} value={each} className="menu-item" onSelect={(event) => event.preventDefault()}>
-                <span className="tick">
-                  <Menu.ItemIndicator>
-                    <Icon name="check" size={13} />
-                  </Menu.ItemIndicator>
-                </span>
-                {{ auto: 'As the system', light: 'Light', dark: 'Dark' }[each]}
-              </Menu.RadioItem>
-            ))}
-          </Menu.RadioGroup>
-          <Menu.Separator className="menu-line" />
-          <Menu.Item className="menu-item" onSelect={() => go('/account')}>
-            <span className="tick" />
-            Sessions and tokens
-          </Menu.Item>
-          <Menu.Item className="menu-item" onSelect={() => void signOut()}>
-            <span className="tick" />
-            Sign out
-          </Menu.Item>
-        </Menu.Content>
-      </Menu.Portal>
-    </Menu.Root>
+    <>
+      <Menu.Root modal={false}>
+        <Menu.Trigger className="ghost user" aria-label={`Account: ${who.principal}`}>
+          <Icon name="user" />
+          <span className="wide-only">{who.principal}</span>
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Content className="menu" align="end" sideOffset={6}>
+            <div className="menu-head">
+              <strong>{who.principal}</strong>
+              <span>{who.role}</span>
+            </div>
+            <Menu.RadioGroup
+              value={now}
+              onValueChange={(value) => {
+                setTheme(value as Theme);
+                setNow(value as Theme);
+              }}
+            >
+              {(['auto', 'light', 'dark'] as const).map((each) => (
+                <Menu.RadioItem key={each} value={each} className="menu-item" onSelect={(event) => event.preventDefault()}>
+                  <span className="tick">
+                    <Menu.ItemIndicator>
+                      <Icon name="check" size={13} />
+                    </Menu.ItemIndicator>
+                  </span>
+                  {{ auto: 'As the system', light: 'Light', dark: 'Dark' }[each]}
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+            <Menu.Separator className="menu-line" />
+            <Menu.Item className="menu-item" onSelect={() => go('/account')}>
+              <span className="tick" />
+              Sessions and tokens
+            </Menu.Item>
+            <Menu.Item className="menu-item" onSelect={() => (shelf.unsaved() ? setAsked(true) : void signOut())}>
+              <span className="tick" />
+              Sign out
+            </Menu.Item>
+          </Menu.Content>
+        </Menu.Portal>
+      </Menu.Root>
+      <Confirm
+        open={asked}
+        onClose={() => setAsked(false)}
+        onYes={() => void signOut()}
+        title="Sign out?"
+        text="Not everything that you decided is saved. It is lost when you sign out."
+        yes="Sign out anyway"
+        danger
+      />
+    </>
   );
 }
 
@@ -129,21 +146,24 @@ export function Shell({ children }: { children: ReactNode }) {
           <Mark />
           <span>Forge</span>
         </Link>
-        <nav aria-label="Main">
-          <Link href="/" className={place === '/' ? 'here' : ''}>
-            Jobs
-            {needs > 0 && (
-              <span className="badge" title={`${needs} need you`}>
-                {needs}
-              </span>
-            )}
-          </Link>
-          <Link href="/costs" className={place === '/costs' ? 'here' : ''}>
-            Costs
-          </Link>
-        </nav>
+        {who && (
+          <nav aria-label="Main">
+            <Link href="/" className={place === '/' ? 'here' : ''}>
+              Jobs
+              {needs > 0 && (
+                <span className="badge" title={`${needs} need you`}>
+                  {needs}
+                </span>
+              )}
+            </Link>
+            <Link href="/costs" className={place === '/costs' ? 'here' : ''}>
+              Costs
+            </Link>
+          </nav>
+        )}
         <span className="gap" />
-        <StreamSign />
+        {who && <UnsavedSign who={who.principal} place={place} />}
+        {who && <StreamSign />}
         {may_create && (
           <Link href="/new" className="button primary new-job" aria-label="New job">
             <Icon name="plus" size={14} />

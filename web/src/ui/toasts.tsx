@@ -26,19 +26,21 @@ export function toastRefusal(what: string, error: unknown): void {
   else toast(what, 'bad', String(error));
 }
 
+const remove = (id: number) => change(toasts.filter((each) => each.id !== id));
+
 function Bread({ toast: it }: { toast: Toast }) {
-  const close = () => change(toasts.filter((each) => each.id !== it.id));
+  const { id, tone } = it;
   useEffect(() => {
-    const timer = window.setTimeout(close, it.tone === 'bad' ? 2 * shown_ms : shown_ms);
+    const timer = window.setTimeout(() => remove(id), tone === 'bad' ? 2 * shown_ms : shown_ms);
     return () => window.clearTimeout(timer);
-  });
+  }, [id, tone]);
   return (
     <div className={`toast tone-${it.tone}`}>
       <div>
         {it.text}
         {it.detail && <small>{it.detail}</small>}
       </div>
-      <button className="ghost small" onClick={close} aria-label="Close">
+      <button className="ghost small" onClick={() => remove(id)} aria-label="Close">
         <Icon name="cross" size={12} />
       </button>
     </div>
