@@ -8,6 +8,8 @@ export const page_jobs = 200;
 const told_each_ms = 300;
 /** So many are kept; older ones are found by their address. */
 export const most_jobs = 5000;
+/** Of older ones that wait for a review. */
+const most_waiting = 500;
 
 /** The jobs that this browser knows, newest first. Loaded page by page, then kept up to date one by one. */
 export class JobBook {
@@ -47,33 +49,40 @@ export class JobBook {
   /** Reads everything anew. A call that is under way when the next one comes gives up. */
   async load(): Promise<void> {
     const mine = ++this.loading;
-    let cursor = '';
     let told_ms = -Infinity;
     try {
-      for (let loaded = 0; loaded < most_jobs; ) {
-        const limit = Math.min(loaded ? page_jobs : first_jobs, most_jobs - loaded);
-        const page: JobList = await this.fetch_json(`/api/v1/jobs?limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      for await (const { items, last, left_out } of this.pages('', most_jobs)) {
         if (mine !== this.loading) return;
         this.failure = undefined;
         this.ready = true;
-        this.capped = false;
-        this.complete = page.next_cursor === null;
-        for (const job of page.items) this.jobs.set(job.id, job);
-        loaded += limit;
-        if (this.complete || this.now_ms() - told_ms >= told_each_ms) {
+        this.complete = last;
+        this.capped = left_out;
+        for (const job of items) this.jobs.set(job.id, job);
+        if (last || this.now_ms() - told_ms >= told_each_ms) {
           this.changed();
           told_ms = this.now_ms();
         }
-        if (page.next_cursor === null) return;
-        cursor = page.next_cursor;
       }
-      this.complete = true;
-      this.capped = true;
-      this.changed();
+      // What needs somebody does not get lost for its age.
+      if (this.capped) for await (const { items } of this.pages('review=waiting&', most_waiting)) if (mine === this.loading) this.put(...items);
     } catch (error) {
       if (mine !== this.loading) return;
       this.failure = error;
       this.changed();
+    }
+  }
+
+  /** Newest first, at most `most`. `last`: no page follows; `left_out`: though there are more jobs. */
+  private async *pages(filter: string, most: number): AsyncGenerator<{ items: Job[]; last: boolean; left_out: boolean }> {
+    let cursor = '';
+    for (let loaded = 0; loaded < most; ) {
+      const limit = Math.min(loaded ? page_jobs : first_jobs, most - loaded);
+      const page: JobList = await this.fetch_json(`/api/v1/jobs?${filter}limit=${limit}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      loaded += limit;
+      const left_out = page.next_cursor !== null && loaded >= most;
+      yield { items: page.items, last: page.next_cursor === null || left_out, left_out };
+      if (page.next_cursor === null) return;
+      cursor = page.next_cursor;
     }
   }
 

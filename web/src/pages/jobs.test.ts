@@ -84,14 +84,16 @@ describe('the book of jobs', () => {
     await book.load();
     expect([book.list().map((each) => each.id), book.complete, book.failure]).toEqual([['b', 'a'], true, undefined]);
   });
-  test('says that it holds the newest ones only when there are more than it keeps', async () => {
+  test('says that it holds the newest ones only when there are more, and looks for older ones that wait for a review', async () => {
     let last = 0;
     const book = new JobBook(async <T,>(path: string) => {
+      if (path.includes('review=waiting')) return { items: [job('old')], next_cursor: null } as JobList as T;
       const limit = Number(/limit=(\d+)/.exec(path)![1]);
       return { items: Array.from({ length: limit }, () => job(String(++last))), next_cursor: 'more' } as JobList as T;
     });
     await book.load();
     expect([last, book.complete, book.capped]).toEqual([most_jobs, true, true]);
+    expect([book.list().length, book.find('old')?.id]).toEqual([most_jobs + 1, 'old']);
   });
   test('draws the first page at once, and not each of many', async () => {
     let page = 0;
