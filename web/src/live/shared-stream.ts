@@ -39,6 +39,7 @@ export class SharedStream {
   private last_id = '';
   private delay_ms = first_delay_ms;
   private leads = false;
+  private started = false;
   private stopped = false;
   private stop_leading: () => void = () => {};
   state: StreamState = 'connecting';
@@ -48,9 +49,10 @@ export class SharedStream {
     private readonly ports: Ports,
   ) {}
 
-  /** Nobody is asked for anything before this. Once; after stop() it does nothing. */
+  /** Nobody is asked for anything before this. Does nothing a second time, nor after stop(). */
   start(): void {
-    if (this.stopped) return;
+    if (this.started || this.stopped) return;
+    this.started = true;
     this.channel = this.ports.channel();
     if (this.channel) {
       this.channel.onmessage = ({ data }) => this.hear(data as Message);

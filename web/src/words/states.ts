@@ -63,7 +63,7 @@ const reasons: Record<Reason, string> = {
   stuck: 'The agent repeated itself without getting further.',
   refused: 'The model refused the task.',
   auth_error: 'The model provider did not accept the key.',
-  api_error: 'The model provider kept failing.',
+  api_error: 'The model could not be asked, or its provider kept failing.',
   context_overflow: 'The conversation no longer fits the model.',
   agent_crash: "The agent's program crashed.",
   protocol_error: "The agent's program said something Forge does not understand.",
