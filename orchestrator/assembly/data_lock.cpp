@@ -78,7 +78,8 @@ Holder DataLock::last_holder(const std::string& data_dir) {
   std::array<char, 16> text{};
   const UniqueFd file(::open((data_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   const ssize_t size = file ? ::pread(file.get(), text.data(), text.size(), 0) : 0;
-  return size > 0 && std::string_view(text.data(), static_cast<std::size_t>(size)) == name_of(Holder::server) ? Holder::server : Holder::command;
+  const std::string_view name(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  return name == name_of(Holder::server) ? Holder::server : Holder::command;
 }
 
 }  // namespace forge::assembly

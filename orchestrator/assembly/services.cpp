@@ -246,7 +246,9 @@ std::vector<sandbox::Capability> RealServices::probe_models(const Stop& /*stop*/
 std::vector<sandbox::Capability> RealServices::probe_data_dir(const Stop& /*stop*/) {
   sandbox::Capability row{.name = "data directory", .available = true, .required = true, .detail = config_.data_dir, .remedy = ""};
   try {
-    row.detail += DataLock::take(config_.data_dir, Holder::command) ? ", free" : answers(config_.server.socket) ? ", owned by a running Forge" : ", owned";
+    row.detail += DataLock::take(config_.data_dir, Holder::command) ? ", free"
+                  : answers(config_.server.socket)                  ? ", owned by a running Forge"
+                                                                    : ", owned";
   } catch (const Error& e) {
     row.available = false;
     row.detail = e.client_text();
