@@ -147,6 +147,7 @@ test('a decision that could not be saved is still there after a look at another 
   await pick(page, 'words.py');
   await strip(page, 'words.py', 0).getByRole('button', { name: 'Accept' }).click();
   await page.locator('.saving.failed').waitFor();
+  await page.locator('.toast', { hasText: 'are not saved' }).waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('heading', { name: 'Summary' }).waitFor();
   await page.getByRole('link', { name: /^Changes/ }).click();
@@ -155,6 +156,7 @@ test('a decision that could not be saved is still there after a look at another 
   await page.unroute(/\/review$/, away);
   await page.locator('.saving.failed').getByRole('button').click();
   await saved(page);
+  expect(await page.locator('.toast', { hasText: 'are not saved' }).count()).toBe(0);
   await page.reload();
   await decided(page, '4 of 10');
   await pick(page, 'words.py');

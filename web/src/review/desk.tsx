@@ -6,7 +6,7 @@ import { useReview, useSession } from '../api/queries';
 import type { HunkVerdict, Job, Review, ReviewHunk, Run } from '../api/types';
 import { useShelf } from '../ui/shelf';
 import { useMay } from '../ui/shell';
-import { toast, toastRefusal } from '../ui/toasts';
+import { retract, toast, toastRefusal } from '../ui/toasts';
 import { count } from '../words/money';
 import { shownTitle } from '../words/repository';
 import { anchorOf, Drafts, draftsName, type Place } from './drafts';
@@ -85,9 +85,12 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
       new Edits(first, me, {
         send: (edit, revision) => patch<Review>(path, edit, { 'If-Match': `"${revision}"` }),
         read: () => get<Review>(path),
-        show: (review) => client.setQueryData(key, review),
+        show: (review) => {
+          client.setQueryData(key, review);
+          retract(name);
+        },
         overtaken: tellOvertaken,
-        failed: (error) => toastRefusal(`Your decisions on ${shownTitle(job.title)} are not saved`, error),
+        failed: (error) => toastRefusal(`Your decisions on ${shownTitle(job.title)} are not saved`, error, name),
         refused: (part, error) => {
           for (const [place, text] of textsOf(part)) if (!drafts.text(place)) drafts.keep(place, text);
           const kept = textsOf(part).length ? ' What you wrote is kept in its field.' : '';

@@ -3,7 +3,7 @@ import { Refusal } from '../api/client';
 import type { Tone } from '../words/states';
 import { Icon } from './icons';
 
-type Toast = { id: number; text: string; detail?: string; tone: Tone };
+type Toast = { id: number; about?: string; text: string; detail?: string; tone: Tone };
 
 const shown_ms = 6000;
 const most = 4;
@@ -16,14 +16,21 @@ function change(next: Toast[]): void {
   for (const listener of [...listeners]) listener();
 }
 
-export function toast(text: string, tone: Tone = 'good', detail?: string): void {
-  change([...toasts.slice(1 - most), { id: ++last_id, text, tone, detail }]);
+/** `about` names what it is about: a later word about that takes its place. */
+export function toast(text: string, tone: Tone = 'good', detail?: string, about?: string): void {
+  retract(about);
+  change([...toasts.slice(1 - most), { id: ++last_id, about, text, tone, detail }]);
+}
+
+/** What was said about this is true no more. */
+export function retract(about: string | undefined): void {
+  if (toasts.some((each) => each.about !== undefined && each.about === about)) change(toasts.filter((each) => each.about !== about));
 }
 
 /** Says why something that was asked for did not happen. */
-export function toastRefusal(what: string, error: unknown): void {
-  if (error instanceof Refusal) toast(`${what}: ${error.message}`, 'bad', error.hint);
-  else toast(what, 'bad', String(error));
+export function toastRefusal(what: string, error: unknown, about?: string): void {
+  if (error instanceof Refusal) toast(`${what}: ${error.message}`, 'bad', error.hint, about);
+  else toast(what, 'bad', String(error), about);
 }
 
 const remove = (id: number) => change(toasts.filter((each) => each.id !== id));
