@@ -134,7 +134,10 @@ async function verdict(browser: Browser, server: MadeUpServer, url: string): Pro
   await inPage(browser, url + of_diff.ours.path, async (page) => {
     await page.locator('.strip').first().waitFor();
     for (let round = 0; round < kRounds; ++round) {
-      taken.push(await pressed(page, '.strip.open .yes', '.strip.accepted', round + 1));
+      // Few are in view at once.
+      await page.keyboard.press('n');
+      await page.locator('.strip.current.open').waitFor();
+      taken.push(await pressed(page, '.strip.current .yes', '.strip.current.accepted'));
       await page.locator('.saving.saved').waitFor();
     }
   });

@@ -30,11 +30,11 @@ function instrument(): void {
     whole: (selector: string, height: number) => probe.painted(() => (boxOf(selector)?.scrollHeight ?? 0) >= height),
     /** The end of the first answer whose address matches. */
     answered: (address: string) => Math.min(...performance.getEntriesByType('resource').filter((each) => new RegExp(address).test(each.name)).map((each) => (each as PerformanceResourceTiming).responseEnd)),
-    /** From a press on the first of these to the frame with so many of those. */
-    pressed: async (button: string, seen: string, count: number) => {
+    /** From a press on the first of these to the frame with one of those. */
+    pressed: async (button: string, seen: string) => {
       const began = performance.now();
       document.querySelector<HTMLElement>(button)!.click();
-      return (await probe.painted(() => document.querySelectorAll(seen).length >= count)) - began;
+      return (await probe.painted(() => document.querySelector(seen) !== null)) - began;
     },
     /** Lengths of frames, until `end` resolves. */
     frames: async (end: Promise<unknown>) => {
@@ -66,7 +66,7 @@ function instrument(): void {
 }
 
 type Inside = {
-  pressed: (button: string, seen: string, count: number) => Promise<number>;
+  pressed: (button: string, seen: string) => Promise<number>;
   lines: (selector: string) => Promise<number>;
   whole: (selector: string, height: number) => Promise<number>;
   answered: (address: string) => number;
@@ -96,9 +96,9 @@ export const paints = (page: Page, looked: Looked): Promise<Painted> =>
 export const scrollFrames = (page: Page, lines: string, step: number, count: number): Promise<number[]> =>
   page.evaluate(({ selector, by, times }) => (window as unknown as { probe: Inside }).probe.scroll(selector, by, times), { selector: lines, by: step, times: count });
 
-/** From a press on the first `button` until there are so many of `seen`, painted. */
-export const pressed = (page: Page, button: string, seen: string, count: number): Promise<number> =>
-  page.evaluate(([what, then, times]) => (window as unknown as { probe: Inside }).probe.pressed(what, then, times), [button, seen, count] as const);
+/** From a press on the first `button` until there is one of `seen`, painted. */
+export const pressed = (page: Page, button: string, seen: string): Promise<number> =>
+  page.evaluate(([what, then]) => (window as unknown as { probe: Inside }).probe.pressed(what, then), [button, seen] as const);
 
 /** Lengths of frames until `end`, which the page is told by a variable. */
 export async function framesUntil(page: Page, end: Promise<unknown>): Promise<number[]> {

@@ -10,7 +10,7 @@ import { SummaryDialog } from './summary';
 
 export type Dialog = 'apply' | 'send-back' | 'dismiss' | 'fetch' | 'summary';
 
-export function Dialogs({ open, onClose }: { open: Dialog | undefined; onClose: () => void }) {
+export default function Dialogs({ open, onClose }: { open: Dialog | undefined; onClose: () => void }) {
   const desk = useDesk();
   const dismiss = async () => {
     try {

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import type { FileDiffMetadata } from '@pierre/diffs';
 import { getText } from '../api/client';
 import type { ReviewHunk, Run } from '../api/types';
@@ -9,7 +9,7 @@ import { Bar, type Looking } from './bar';
 import { Code, type CodeHandle } from './code';
 import { Comment, NewComment } from './comments';
 import { useDesk } from './desk';
-import { Dialogs, type Dialog } from './dialogs';
+import type { Dialog } from './dialogs';
 import { anchorOf, commentPlace, type LineAnchor } from './drafts';
 import { FileHead, Unsafe } from './file-head';
 import { Files } from './files';
@@ -26,6 +26,9 @@ import { useEarlier, useShown } from './shown';
 import { keepViewChoice, viewChoice } from './view-choice';
 import { visibleText } from './visible';
 
+// A diff is shown and decided without them.
+const Dialogs = lazy(() => import('./dialogs'));
+
 /** Apart, because it is drawn again whenever another file is at the top. */
 function Keys({ here, ...acts }: Omit<Acts, 'path'> & { here: Here }) {
   useReviewKeys({ ...acts, path: useHere(here) });
@@ -37,6 +40,9 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
   const { job, run, may } = desk;
   const [looking, setLooking] = useState<Looking>(() => ({ choice: viewChoice(), whitespace: true, since: null, only_new: false }));
   const [dialog, setDialog] = useState<Dialog>();
+  // What was typed into one that was closed is there when it opens again.
+  const [had_dialog, setHadDialog] = useState(false);
+  if (dialog && !had_dialog) setHadDialog(true);
   const [drawer, setDrawer] = useState(false);
   const [here] = useState(() => new Here());
   const [lines, setLines] = useState<LineAnchor>();
@@ -162,7 +168,11 @@ export function Workplace({ text, runs }: { text: string; runs: Run[] }) {
         </div>
       </div>
       <Keys here={here} {...keys} />
-      <Dialogs open={dialog} onClose={() => setDialog(undefined)} />
+      {had_dialog && (
+        <Suspense fallback={null}>
+          <Dialogs open={dialog} onClose={() => setDialog(undefined)} />
+        </Suspense>
+      )}
     </div>
   );
 }
