@@ -101,7 +101,7 @@ export function useDeskOf(job: Job, run: Run, first: Review): Desk {
     [shelf, name, path, me, key, client, drafts],
   );
   useEffect(() => {
-    shelf.put(name, { owner: me, title: `${shownTitle(job.title)}, run ${run.number}`, href: `/jobs/${job.id}/runs/${run.number}/changes` }, edits);
+    return shelf.put(name, { owner: me, title: `${shownTitle(job.title)}, run ${run.number}`, href: `/jobs/${job.id}/runs/${run.number}/changes` }, edits);
   }, [shelf, name, me, job.id, job.title, run.number, edits]);
   const { review, state, taken_back } = useSyncExternalStore(edits.subscribe, edits.snapshot);
   const latest = useReview(job.id, run.number, true).data;

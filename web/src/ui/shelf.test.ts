@@ -64,6 +64,17 @@ test('the list of what is stuck is the same one until it changes', () => {
   expect([shelf.stuck() === before, before.map((each) => each.owner)]).toEqual([true, ['ada']]);
 });
 
+test('what its own page shows is told apart from what was left', () => {
+  const shelf = new Shelf();
+  const note = new Note();
+  const leave = shelf.put('ada', of('ada'), note);
+  note.is('failed');
+  const shown = () => shelf.stuck().map((each) => each.shown);
+  const before = shown();
+  leave();
+  expect([before, shown()]).toEqual([[true], [false]]);
+});
+
 test('what is discarded warns of nothing and is not found again', () => {
   const { shelf } = shelfWith('ada', 'bob');
   shelf.discard('ada');

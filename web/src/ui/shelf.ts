@@ -12,7 +12,8 @@ export type Work = {
 
 /** `owner` may be another one than who is signed in now; `href` is where it goes on. */
 export type Label = { owner: string; title: string; href: string };
-export type Entry = Label & { name: string; work: Work };
+/** `shown`: its own page is open, and decides about it there. */
+export type Entry = Label & { name: string; work: Work; shown: boolean };
 
 export class Shelf {
   private readonly entries = new Map<string, { entry: Entry; leave: () => void }>();
@@ -24,13 +25,14 @@ export class Shelf {
     return this.entries.get(name)?.entry.work as W | undefined;
   }
 
-  /** Other work that is saved is let go of. */
-  put(name: string, label: Label, work: Work): void {
+  /** Until the function that it returns is called, the work is shown. Other work that is saved is let go of. */
+  put(name: string, label: Label, work: Work): () => void {
     for (const [each, { entry }] of this.entries) if (each !== name && !entry.work.unsaved()) this.drop(each);
-    if (this.left(name) === work) return;
     this.drop(name);
-    this.entries.set(name, { entry: { name, ...label, work }, leave: work.subscribe(() => this.changed()) });
+    const entry: Entry = { name, ...label, work, shown: true };
+    this.entries.set(name, { entry, leave: work.subscribe(() => this.changed()) });
     this.changed();
+    return () => void (entry.shown = false);
   }
 
   discard(name: string): void {

@@ -162,7 +162,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </nav>
         )}
         <span className="gap" />
-        {who && <UnsavedSign who={who.principal} place={place} />}
+        {who && <UnsavedSign who={who.principal} />}
         {who && <StreamSign />}
         {may_create && (
           <Link href="/new" className="button primary new-job" aria-label="New job">

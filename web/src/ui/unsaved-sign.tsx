@@ -4,7 +4,7 @@ import { Modal } from './dialog';
 import { useShelf } from './shelf';
 
 /** In the head of every page: what did not get to the server, whichever page it was done on. */
-export function UnsavedSign({ who, place }: { who: string; place: string }) {
+export function UnsavedSign({ who }: { who: string }) {
   const shelf = useShelf();
   const stuck = useSyncExternalStore(shelf.subscribe, shelf.stuck);
   const [open, setOpen] = useState(false);
@@ -16,7 +16,7 @@ export function UnsavedSign({ who, place }: { who: string; place: string }) {
       </button>
       <Modal open={open} onClose={() => setOpen(false)} title="Not saved" description="The server did not take this. This window keeps it until it is saved, or discarded.">
         <ul className="unsaved-list">
-          {stuck.map(({ name, owner, title, href }) => (
+          {stuck.map(({ name, owner, title, href, shown }) => (
             <li key={name}>
               {owner === who ? (
                 <Link href={href} onClick={() => setOpen(false)}>
@@ -27,7 +27,7 @@ export function UnsavedSign({ who, place }: { who: string; place: string }) {
                   {title}, by {owner}
                 </span>
               )}
-              {href !== place && (
+              {!shown && (
                 <button className="small" onClick={() => shelf.discard(name)}>
                   Discard
                 </button>
